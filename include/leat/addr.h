@@ -28,13 +28,13 @@ struct leat_tuple {
 #define LEAT_ADDR_TEXT_MAX 64 /**< "[v6%zone]:port" and the terminator */
 
 struct leat_addr leat_addr_v4(const uint8_t ip[static 4], uint16_t port);
-/** Canonicalises ::ffff:a.b.c.d to IPv4. */
+/** Canonicalises ::ffff:a.b.c.d to IPv4; keeps the scope of a link-local address only. */
 struct leat_addr leat_addr_v6(const uint8_t ip[static 16], uint16_t port, uint32_t scope);
 bool leat_addr_equal(const struct leat_addr *a, const struct leat_addr *b);
 bool leat_tuple_equal(const struct leat_tuple *a, const struct leat_tuple *b);
-/** Numeric IPv4 or IPv6 text without port or brackets. @return 0 or LEAT_E_INVALID. */
+/** Numeric IPv4 or IPv6 text without port or brackets; a zone is a number. @return 0 or LEAT_E_INVALID. */
 int leat_addr_parse(struct leat_addr *out, const char *ip_text, uint16_t port);
-/** "127.0.0.1:5000" or "[::1]:5000" into out. @return out. */
+/** "127.0.0.1:5000" or "[::1]:5000" into out, "-:0" for no address. @return out. */
 const char *leat_addr_format(const struct leat_addr *a, char out[static LEAT_ADDR_TEXT_MAX]);
 /** The address alone, without port and brackets. @return out. */
 const char *leat_addr_format_ip(const struct leat_addr *a, char out[static LEAT_ADDR_TEXT_MAX]);

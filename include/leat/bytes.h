@@ -46,7 +46,7 @@ struct leat_reader {
 static inline void leat_reader_init(struct leat_reader *r, const void *data, size_t len)
 {
     r->start = r->at = (const uint8_t *)data;
-    r->end = r->start + len;
+    r->end = len != 0 ? r->start + len : r->start; /* NULL + 0 is undefined */
     r->failed = false;
 }
 
@@ -70,7 +70,9 @@ static inline struct leat_span leat_read_span(struct leat_reader *r, size_t n)
         return (struct leat_span){NULL, 0};
     }
     struct leat_span s = {r->at, n};
-    r->at += n;
+    if (n != 0) {
+        r->at += n;
+    }
     return s;
 }
 
@@ -86,7 +88,7 @@ uint32_t leat_read_u32(struct leat_reader *r);
 uint64_t leat_read_u48(struct leat_reader *r);
 uint64_t leat_read_u64(struct leat_reader *r);
 
-/** Writes into caller memory; a write that does not fit writes nothing and sets `failed`. */
+/** Writes into caller memory; a write that does not fit writes nothing and sets `failed`, and so does every later one. */
 struct leat_writer {
     uint8_t *start, *at, *end;
     bool failed;
@@ -95,7 +97,7 @@ struct leat_writer {
 static inline void leat_writer_init(struct leat_writer *w, void *data, size_t cap)
 {
     w->start = w->at = (uint8_t *)data;
-    w->end = w->start + cap;
+    w->end = cap != 0 ? w->start + cap : w->start;
     w->failed = false;
 }
 
@@ -115,7 +117,7 @@ void leat_write_u48(struct leat_writer *w, uint64_t v);
 void leat_write_u64(struct leat_writer *w, uint64_t v);
 void leat_write_bytes(struct leat_writer *w, const void *data, size_t len);
 void leat_write_zeros(struct leat_writer *w, size_t n);
-/** Overwrite two octets at an offset already written (a length known later). */
+/** Overwrite two octets at an offset already written (a length known later); else sets `failed`. */
 void leat_write_u16_at(struct leat_writer *w, size_t offset, uint16_t v);
 
 /** Fixed-place accessors for octets whose bounds the caller has checked. */

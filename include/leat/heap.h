@@ -13,7 +13,7 @@
 
 struct leat_heap_node {
     uint64_t deadline_us;
-    size_t index; /**< 0: not in a heap */
+    size_t index; /**< 0: not in a heap. A node starts as zeros */
 };
 
 struct leat_heap {
@@ -22,6 +22,7 @@ struct leat_heap {
 };
 
 void leat_heap_init(struct leat_heap *h);
+/** Frees the array. Nodes still inside keep their index: set them to zero before another use. */
 void leat_heap_deinit(struct leat_heap *h);
 /** Make room for `count` nodes in all, so that leat_heap_set cannot fail below it. @return 0 or LEAT_E_NOMEM. */
 int leat_heap_reserve(struct leat_heap *h, size_t count);

@@ -3,8 +3,9 @@
  * @file  Log lines: one line of key=value on a descriptor, with a level. Not for pure modules.
  * @module base
  *
- * Thread-safe: a line is one write. What a remote can trigger goes through LEAT_LOG_LIMITED, at most
- * LEAT_LOG_BURST lines a place and second; what was held back is said in the next line (`held=N`).
+ * Thread-safe: a line is one write. What a remote can trigger goes through leat_log_limited, at most
+ * LEAT_LOG_BURST lines a limiter and second; what was held back is said in the next line (`held=N`). Control
+ * characters are replaced, a line over 1023 octets is cut and ends in "...".
  */
 #ifndef LEAT_LOG_H
 #define LEAT_LOG_H
@@ -33,7 +34,7 @@ struct leat_log_limit {
     _Atomic uint32_t held;
 };
 
-/** One line through the limiter of its place. @param now_us monotonic. */
+/** One line through the limiter of its place (zeros at first). @param now_us monotonic. */
 void leat_log_limited(struct leat_log_limit *limit, uint64_t now_us, enum leat_log_level level,
                       const char *event, const char *format, ...)
     __attribute__((format(printf, 5, 6)));

@@ -23,8 +23,9 @@ struct leat_map {
 
 /** @param seed 16 secret random octets. Allocates nothing. */
 void leat_map_init(struct leat_map *m, const uint8_t seed[static 16]);
+/** Frees the slots, not keys or values. */
 void leat_map_deinit(struct leat_map *m);
-/** @return 0, LEAT_E_EXISTS (nothing changed) or LEAT_E_NOMEM. */
+/** @param value not NULL (LEAT_E_INVALID). @return 0, LEAT_E_EXISTS (nothing changed) or LEAT_E_NOMEM. */
 int leat_map_add(struct leat_map *m, struct leat_span key, void *value);
 /** @return the value, or NULL. */
 void *leat_map_get(const struct leat_map *m, struct leat_span key);
@@ -32,5 +33,8 @@ void *leat_map_get(const struct leat_map *m, struct leat_span key);
 void *leat_map_remove(struct leat_map *m, struct leat_span key);
 /** Walk: start with *cursor = 0; NULL at the end. The map must not change during a walk. */
 void *leat_map_next(const struct leat_map *m, size_t *cursor);
+
+/** SipHash-1-3 of the key under the map's secret. */
+uint64_t leat_map_hash(const struct leat_map *m, struct leat_span key);
 
 #endif

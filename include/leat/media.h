@@ -90,13 +90,16 @@ const char *leat_codec_text(enum leat_codec_name name);      /**< "opus", "VP8",
 enum leat_codec_name leat_codec_from_text(struct leat_span name); /**< case-insensitive */
 enum leat_kind leat_codec_kind(enum leat_codec_name name);
 
-/** The value of one format parameter ("profile-level-id") in "a=1;b=2" text. @return false when absent. */
+/**
+ * The value of one format parameter ("profile-level-id") in "a=1;b=2" text, without blanks around it; empty for a
+ * parameter without "=". Names ignore case; the first of a name counts. @return false when absent.
+ */
 bool leat_fmtp_get(const char *fmtp, const char *name, struct leat_span *value);
 
 /**
  * Whether media of one description can be decoded under the other: name, clock and channels equal; H264 by
  * profile and packetization-mode (level ignored, RFC 6184 8.1, absent packetization-mode is 0, absent
- * profile-level-id is 420010); VP9 by profile-id (absent 0); AV1 by profile and tier (absent 0). Symmetric.
+ * profile-level-id is 420010); VP9 by profile-id (absent 0); AV1 by profile and tier (absent 0). Symmetric. A malformed one of these values and LEAT_CODEC_UNKNOWN match nothing.
  */
 bool leat_codec_matches(const struct leat_codec *a, const struct leat_codec *b);
 

@@ -30,7 +30,9 @@ struct leat_pool {
     uint64_t exhausted; /**< times get found nothing */
 };
 
+/** The pool must stay where it is: its packets point at it. @param count at least 1. @return 0, LEAT_E_INVALID or LEAT_E_NOMEM. */
 int leat_pool_init(struct leat_pool *p, size_t count);
+/** Frees every packet, referenced or not. */
 void leat_pool_deinit(struct leat_pool *p);
 /** @return a packet with one reference and len 0, or NULL (counted). */
 struct leat_packet *leat_pool_get(struct leat_pool *p);

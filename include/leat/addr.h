@@ -12,10 +12,10 @@
 enum leat_family { LEAT_FAMILY_NONE = 0, LEAT_FAMILY_V4 = 4, LEAT_FAMILY_V6 = 6 };
 
 struct leat_addr {
-    uint8_t ip[16];  /**< IPv4 in the first four octets */
-    uint32_t scope;  /**< IPv6 zone index of a link-local address, else 0 */
-    uint16_t port;   /**< host order */
-    uint8_t family;  /**< enum leat_family */
+    uint8_t ip[16]; /**< IPv4 in the first four octets */
+    uint32_t scope; /**< IPv6 zone index of a link-local address, else 0 */
+    uint16_t port;  /**< host order */
+    uint8_t family; /**< enum leat_family */
     uint8_t zero;
 };
 
@@ -32,7 +32,8 @@ struct leat_addr leat_addr_v4(const uint8_t ip[static 4], uint16_t port);
 struct leat_addr leat_addr_v6(const uint8_t ip[static 16], uint16_t port, uint32_t scope);
 bool leat_addr_equal(const struct leat_addr *a, const struct leat_addr *b);
 bool leat_tuple_equal(const struct leat_tuple *a, const struct leat_tuple *b);
-/** Numeric IPv4 or IPv6 text without port or brackets; a zone is a number. @return 0 or LEAT_E_INVALID. */
+/** Numeric IPv4 or IPv6 text without port or brackets; a zone is a number. @return 0 or
+ * LEAT_E_INVALID. */
 int leat_addr_parse(struct leat_addr *out, const char *ip_text, uint16_t port);
 /** "127.0.0.1:5000" or "[::1]:5000" into out, "-:0" for no address. @return out. */
 const char *leat_addr_format(const struct leat_addr *a, char out[static LEAT_ADDR_TEXT_MAX]);

@@ -3,8 +3,8 @@
  * @file  Octets: spans, and cursors that read and write network byte order with a sticky error.
  * @module base
  *
- * A parser is straight-line code: every failed read sets `failed` and yields zero, and so does every later
- * read; the caller checks `failed` once before it acts on anything.
+ * A parser is straight-line code: every failed read sets `failed` and yields zero, and so does
+ * every later read; the caller checks `failed` once before it acts on anything.
  */
 #ifndef LEAT_BYTES_H
 #define LEAT_BYTES_H
@@ -88,7 +88,8 @@ uint32_t leat_read_u32(struct leat_reader *r);
 uint64_t leat_read_u48(struct leat_reader *r);
 uint64_t leat_read_u64(struct leat_reader *r);
 
-/** Writes into caller memory; a write that does not fit writes nothing and sets `failed`, and so does every later one. */
+/** Writes into caller memory; a write that does not fit writes nothing and sets `failed`, and so
+ * does every later one. */
 struct leat_writer {
     uint8_t *start, *at, *end;
     bool failed;
@@ -159,10 +160,12 @@ uint32_t leat_crc32(uint32_t crc, const void *data, size_t len);
 
 /** Lower-case hex into out[2 * len + 1], terminated. */
 void leat_hex_encode(const void *data, size_t len, char *out);
-/** @return octets written, or -1 on an odd length, a foreign character or more than `cap` octets. */
+/** @return octets written, or -1 on an odd length, a foreign character or more than `cap` octets.
+ */
 ptrdiff_t leat_hex_decode(const char *text, size_t text_len, uint8_t *out, size_t cap);
 
-/** The one copy of text into a fixed array: always terminated. @return false when it was cut off. */
+/** The one copy of text into a fixed array: always terminated. @return false when it was cut off.
+ */
 bool leat_text_copy(char *out, size_t cap, struct leat_span text);
 
 #endif

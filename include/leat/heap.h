@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * @file  Timer heap: intrusive nodes ordered by deadline. One heap a worker; an idle peer costs nothing per turn.
+ * @file  Timer heap: intrusive nodes ordered by deadline. One heap a worker; an idle peer costs
+ * nothing per turn.
  * @module base
  */
 #ifndef LEAT_HEAP_H
@@ -24,7 +25,8 @@ struct leat_heap {
 void leat_heap_init(struct leat_heap *h);
 /** Frees the array. Nodes still inside keep their index: set them to zero before another use. */
 void leat_heap_deinit(struct leat_heap *h);
-/** Make room for `count` nodes in all, so that leat_heap_set cannot fail below it. @return 0 or LEAT_E_NOMEM. */
+/** Make room for `count` nodes in all, so that leat_heap_set cannot fail below it. @return 0 or
+ * LEAT_E_NOMEM. */
 int leat_heap_reserve(struct leat_heap *h, size_t count);
 /** Insert, move, or with LEAT_NEVER remove. @return 0 or LEAT_E_NOMEM. */
 int leat_heap_set(struct leat_heap *h, struct leat_heap_node *n, uint64_t deadline_us);

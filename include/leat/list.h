@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * @file  Intrusive doubly linked list. A node is in at most one list; an unlinked node points at itself.
+ * @file  Intrusive doubly linked list. A node is in at most one list; an unlinked node points at
+ * itself.
  * @module base
  */
 #ifndef LEAT_LIST_H

@@ -3,9 +3,9 @@
  * @file  Log lines: one line of key=value on a descriptor, with a level. Not for pure modules.
  * @module base
  *
- * Thread-safe: a line is one write. What a remote can trigger goes through leat_log_limited, at most
- * LEAT_LOG_BURST lines a limiter and second; what was held back is said in the next line (`held=N`). Control
- * characters are replaced, a line over 1023 octets is cut and ends in "...".
+ * Thread-safe: a line is one write. What a remote can trigger goes through leat_log_limited, at
+ * most LEAT_LOG_BURST lines a limiter and second; what was held back is said in the next line
+ * (`held=N`). Control characters are replaced, a line over 1023 octets is cut and ends in "...".
  */
 #ifndef LEAT_LOG_H
 #define LEAT_LOG_H
@@ -24,7 +24,8 @@ void leat_log_setup(enum leat_log_level level, int fd);
 bool leat_log_level_parse(const char *text, enum leat_log_level *out);
 bool leat_log_enabled(enum leat_log_level level);
 
-/** `event` is a short stable word; the format continues with key=value pairs, values with spaces in quotes. */
+/** `event` is a short stable word; the format continues with key=value pairs, values with spaces in
+ * quotes. */
 void leat_log(enum leat_log_level level, const char *event, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * @file  Hash map from octet strings to pointers, keyed (SipHash-1-3) so that a remote cannot choose collisions.
+ * @file  Hash map from octet strings to pointers, keyed (SipHash-1-3) so that a remote cannot
+ * choose collisions.
  * @module base
  *
- * Keys are borrowed: each must stay unchanged where it is while it is in the map (it usually lives inside the
- * value). Open addressing; a look-up allocates nothing; insertion may.
+ * Keys are borrowed: each must stay unchanged where it is while it is in the map (it usually lives
+ * inside the value). Open addressing; a look-up allocates nothing; insertion may.
  */
 #ifndef LEAT_MAP_H
 #define LEAT_MAP_H
@@ -25,7 +26,8 @@ struct leat_map {
 void leat_map_init(struct leat_map *m, const uint8_t seed[static 16]);
 /** Frees the slots, not keys or values. */
 void leat_map_deinit(struct leat_map *m);
-/** @param value not NULL (LEAT_E_INVALID). @return 0, LEAT_E_EXISTS (nothing changed) or LEAT_E_NOMEM. */
+/** @param value not NULL (LEAT_E_INVALID). @return 0, LEAT_E_EXISTS (nothing changed) or
+ * LEAT_E_NOMEM. */
 int leat_map_add(struct leat_map *m, struct leat_span key, void *value);
 /** @return the value, or NULL. */
 void *leat_map_get(const struct leat_map *m, struct leat_span key);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * @file  The media words that SDP, routes, the sfu and the control protocol share: codecs, header extensions,
- *        sections. Plain data and the matching rules; no protocol octets.
+ * @file  The media words that SDP, routes, the sfu and the control protocol share: codecs, header
+ * extensions, sections. Plain data and the matching rules; no protocol octets.
  * @module base
  */
 #ifndef LEAT_MEDIA_H
@@ -10,9 +10,9 @@
 #include <leat/bytes.h>
 #include <leat/error.h>
 
-#define LEAT_ID_MAX 64       /**< characters of an id; arrays hold one more */
-#define LEAT_MID_MAX 16      /**< RFC 9143 recommends 3, browsers send up to 16; longer mids are refused */
-#define LEAT_CODECS_MAX 16   /**< codecs of one section after negotiation */
+#define LEAT_ID_MAX 64     /**< characters of an id; arrays hold one more */
+#define LEAT_MID_MAX 16    /**< RFC 9143 recommends 3; longer ones than these are refused */
+#define LEAT_CODECS_MAX 16 /**< codecs of one section after negotiation */
 #define LEAT_EXTS_MAX 16
 #define LEAT_ENCODINGS_MAX 4
 #define LEAT_FMTP_MAX 160
@@ -43,8 +43,8 @@ enum leat_codec_name {
 
 struct leat_codec {
     enum leat_codec_name name;
-    uint8_t pt;         /**< 0..63 or 96..127 (RFC 5761 4) */
-    uint8_t channels;   /**< audio; 1 when the rtpmap says nothing */
+    uint8_t pt;       /**< 0..63 or 96..127 (RFC 5761 4) */
+    uint8_t channels; /**< audio; 1 when the rtpmap says nothing */
     uint32_t clock_hz;
     char fmtp[LEAT_FMTP_MAX + 1]; /**< format parameters as they stand in a=fmtp, "" when none */
     bool has_pli, has_fir;        /**< rtcp-fb "nack pli" and "ccm fir" */
@@ -61,45 +61,48 @@ enum leat_ext_name {
 const char *leat_ext_uri(enum leat_ext_name name);
 enum leat_ext_name leat_ext_from_uri(struct leat_span uri);
 
-/** ids[name] is the section's id of that extension, 0 when not negotiated. Ids differ between sections. */
+/** ids[name] is the section's id of that extension, 0 when not negotiated. Ids differ between
+ * sections. */
 struct leat_exts {
     uint8_t ids[LEAT_EXT_COUNT];
 };
 
 struct leat_encoding {
-    uint32_t ssrc;              /**< 0: not declared, learnt from MID */
+    uint32_t ssrc; /**< 0: not declared, learnt from MID */
 };
 
 /** What one direction of a media section is after a negotiation. */
 struct leat_media_desc {
     char mid[LEAT_MID_MAX + 1];
     enum leat_kind kind;
-    bool is_active;                       /**< false: the section is inactive in this direction now */
-    bool is_rsize;                        /**< reduced-size RTCP negotiated (RFC 5506) */
+    bool is_active; /**< false: the section is inactive in this direction now */
+    bool is_rsize;  /**< reduced-size RTCP negotiated (RFC 5506) */
     size_t codec_count;
     struct leat_codec codecs[LEAT_CODECS_MAX]; /**< in the answer's order */
     struct leat_exts exts;
     size_t encoding_count;
     struct leat_encoding encodings[LEAT_ENCODINGS_MAX]; /**< of a track: what the offer declares */
-    uint32_t ssrc;                        /**< of a sender: ours */
-    char stream[LEAT_MSID_MAX + 1];       /**< msid stream id, "" when none */
+    uint32_t ssrc;                                      /**< of a sender: ours */
+    char stream[LEAT_MSID_MAX + 1];                     /**< msid stream id, "" when none */
 };
 
 const char *leat_kind_text(enum leat_kind kind);
-const char *leat_codec_text(enum leat_codec_name name);      /**< "opus", "VP8", "H264", ... */
+const char *leat_codec_text(enum leat_codec_name name);           /**< "opus", "VP8", "H264", ... */
 enum leat_codec_name leat_codec_from_text(struct leat_span name); /**< case-insensitive */
 enum leat_kind leat_codec_kind(enum leat_codec_name name);
 
 /**
- * The value of one format parameter ("profile-level-id") in "a=1;b=2" text, without blanks around it; empty for a
- * parameter without "=". Names ignore case; the first of a name counts. @return false when absent.
+ * The value of one format parameter ("profile-level-id") in "a=1;b=2" text, without blanks around
+ * it; empty for a parameter without "=". Names ignore case; the first of a name counts. @return
+ * false when absent.
  */
 bool leat_fmtp_get(const char *fmtp, const char *name, struct leat_span *value);
 
 /**
- * Whether media of one description can be decoded under the other: name, clock and channels equal; H264 by
- * profile and packetization-mode (level ignored, RFC 6184 8.1, absent packetization-mode is 0, absent
- * profile-level-id is 420010); VP9 by profile-id (absent 0); AV1 by profile and tier (absent 0). Symmetric. A malformed one of these values and LEAT_CODEC_UNKNOWN match nothing.
+ * Whether media of one description can be decoded under the other: name, clock and channels equal;
+ * H264 by profile and packetization-mode (level ignored, RFC 6184 8.1, absent packetization-mode is
+ * 0, absent profile-level-id is 420010); VP9 by profile-id (absent 0); AV1 by profile and tier
+ * (absent 0). Symmetric. A malformed one of these values and LEAT_CODEC_UNKNOWN match nothing.
  */
 bool leat_codec_matches(const struct leat_codec *a, const struct leat_codec *b);
 

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * @file  Where pure code puts the datagrams it wants sent: reserve room, fill it, commit it to a tuple.
+ * @file  Where pure code puts the datagrams it wants sent: reserve room, fill it, commit it to a
+ * tuple.
  * @module base
  *
- * io implements it over a send batch, tests over an array. A reservation that is not committed is void at the
- * next reserve. A commit never fails from the caller's view: what the system refuses is counted by the owner.
+ * io implements it over a send batch, tests over an array. A reservation that is not committed is
+ * void at the next reserve. A commit never fails from the caller's view: what the system refuses is
+ * counted by the owner.
  */
 #ifndef LEAT_SINK_H
 #define LEAT_SINK_H
@@ -12,7 +14,8 @@
 #include <leat/addr.h>
 
 struct leat_sink {
-    /** @return at least `len` octets of room, or NULL when the sink is full (the datagram is then dropped, counted). */
+    /** @return at least `len` octets of room, or NULL when the sink is full (the datagram is then
+     * dropped, counted). */
     uint8_t *(*reserve)(struct leat_sink *sink, size_t len);
     /** Send the first `len` octets of the last reservation from tuple->local to tuple->remote. */
     void (*commit)(struct leat_sink *sink, size_t len, const struct leat_tuple *tuple);

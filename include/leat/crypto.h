@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * @file  The crypto layer: random numbers, keyed HMAC and AES contexts over a provider chosen at start.
+ * @file  The crypto layer: random numbers, keyed HMAC and AES contexts over a provider chosen at
+ * start.
  * @module crypto
  *
- * Contexts are set up once and are const in use: one context may serve several threads at once. Set-up may
- * allocate, an operation never does. Every deinit wipes. A provider's failure is an error for one caller.
+ * Contexts are set up once and are const in use: one context may serve several threads at once.
+ * Set-up may allocate, an operation never does. Every deinit wipes. A provider's failure is an
+ * error for one caller; where a function has no way to say so, the result is unpredictable octets,
+ * which match nothing.
  */
 #ifndef LEAT_CRYPTO_H
 #define LEAT_CRYPTO_H
@@ -17,15 +20,18 @@
 struct leat_crypto_provider; /* private table: src/crypto/provider.h */
 
 /**
- * Choose the provider of each primitive: known answers must pass (FIPS 197, SP 800-38A, RFC 2202, RFC 3602, the GCM
- * test cases). Call once, before other threads start and before any context is made.
- * @return 0, or LEAT_E_CRYPTO when no provider of some primitive passes (there is no start without it).
+ * Choose the provider of each primitive: known answers must pass (FIPS 197, SP 800-38A, RFC 2202,
+ * FIPS 180, the GCM test cases). Call once, before other threads start and before any context is
+ * made.
+ * @return 0, or LEAT_E_CRYPTO when no provider of some primitive passes (there is no start without
+ * it).
  */
 int leat_crypto_start(void);
 
-/** One row of the provider table: primitive ("hmac-sha1", "aes-128-ctr", ...) and provider ("mbedtls"). @return false past the end. */
+/** One row of the provider table: primitive ("hmac-sha1", "aes-128-ctr", ...) and provider
+ * ("mbedtls"). @return false past the end. */
 bool leat_crypto_describe(size_t row, const char **primitive, const char **provider);
-/** "mbedTLS 2.28.3" and the like. */
+/** "mbedTLS 2.28.3" and the like: the library that runs, not the one built against. */
 const char *leat_crypto_library_version(void);
 
 /* ---- secrets ---- */
@@ -40,31 +46,37 @@ bool leat_equal_ct(const void *a, const void *b, size_t len);
 #define LEAT_RNG_BLOCK 512
 
 /**
- * A cryptographically secure generator: fast key erasure over AES-256-CTR (each refill makes the next key first and
- * forgets the old), octets wiped as they are read. Good for every purpose, secrets included. Not for two threads at once.
+ * A cryptographically secure generator: fast key erasure over AES-256-CTR (each refill makes the
+ * next key first and forgets the old), octets wiped as they are read. Good for every purpose,
+ * secrets included. Not for two threads at once. One that is seeded from the system takes a new
+ * seed every 32 MiB, and in the child after a fork(2).
  */
 struct leat_rng {
     uint8_t key[32];
     uint8_t block[LEAT_RNG_BLOCK];
-    uint32_t at;            /**< next unread octet of block */
-    uint32_t is_seeded;     /**< taken from the system, so reseeded by volume, time-free; false in tests */
-    uint64_t refills;       /**< since the last seed from the system */
-    uint64_t fork_epoch;    /**< the process's fork count when it was seeded */
+    uint32_t at; /**< next unread octet of block */
+    uint32_t
+        is_seeded; /**< taken from the system, so reseeded by volume, time-free; false in tests */
+    uint64_t refills;    /**< since the last seed from the system */
+    uint64_t fork_epoch; /**< the process's fork count when it was seeded */
 };
 
-/** Seed from getrandom(2). @return 0 or LEAT_E_IO (no seed, no start: there is no weak fallback). */
+/** Seed from getrandom(2). @return 0 or LEAT_E_IO (no seed, no start: there is no weak fallback).
+ */
 int leat_rng_init(struct leat_rng *r);
 /** A reproducible generator for tests. */
 void leat_rng_init_seeded(struct leat_rng *r, const uint8_t seed[static 32]);
 void leat_rng_deinit(struct leat_rng *r);
-/** The calling thread's own generator, seeded on first use and again after a fork. Aborts only when the kernel gives no seed. */
+/** The calling thread's own generator, seeded on first use and again after a fork. Aborts only when
+ * the kernel gives no seed. */
 struct leat_rng *leat_rng_thread(void);
 void leat_rng_fill(struct leat_rng *r, void *out, size_t len);
 uint32_t leat_rng_u32(struct leat_rng *r);
 uint64_t leat_rng_u64(struct leat_rng *r);
 /** Uniform in 0..bound-1 without bias; bound > 0. */
 uint32_t leat_rng_below(struct leat_rng *r, uint32_t bound);
-/** `len` characters of the 64 ICE characters (A-Z a-z 0-9 + /; RFC 8839 5.4), 6 bits each, unterminated. */
+/** `len` characters of the 64 ICE characters (A-Z a-z 0-9 + /; RFC 8839 5.4), 6 bits each,
+ * unterminated. */
 void leat_rng_ice_chars(struct leat_rng *r, char *out, size_t len);
 /** The shape that mbedTLS asks for: state is a struct leat_rng. @return 0. */
 int leat_rng_callback(void *state, unsigned char *out, size_t len);
@@ -81,8 +93,8 @@ struct leat_hmac_sha1 {
 void leat_hmac_sha1_init(struct leat_hmac_sha1 *h, const void *key, size_t key_len);
 void leat_hmac_sha1_deinit(struct leat_hmac_sha1 *h);
 /** The tag over the parts in order. Re-entrant. */
-void leat_hmac_sha1(const struct leat_hmac_sha1 *h, const struct leat_span *parts, size_t part_count,
-                    uint8_t out[static 20]);
+void leat_hmac_sha1(const struct leat_hmac_sha1 *h, const struct leat_span *parts,
+                    size_t part_count, uint8_t out[static 20]);
 
 /** A running HMAC, for callers that get their message in pieces (libsrtp2). */
 struct leat_hmac_sha1_run {
@@ -96,7 +108,10 @@ void leat_hmac_sha1_end(struct leat_hmac_sha1_run *run, uint8_t out[static 20]);
 
 /* ---- AES ---- */
 
-/** An AES key schedule for encryption; serves CTR and single blocks. */
+/**
+ * An AES key schedule for encryption; serves CTR and single blocks. Must stay where it was set up:
+ * a copied or moved context is not valid (the provider's state may point into itself).
+ */
 struct leat_aes {
     const struct leat_crypto_provider *provider;
     _Alignas(16) uint8_t state[320]; /**< provider's; a build-time check keeps it large enough */
@@ -107,22 +122,27 @@ int leat_aes_init(struct leat_aes *a, const void *key, size_t key_len);
 void leat_aes_deinit(struct leat_aes *a);
 /** One block. */
 int leat_aes_block(const struct leat_aes *a, const uint8_t in[static 16], uint8_t out[static 16]);
-/** CTR with the 128-bit big-endian counter block `iv` (not changed); in == out is fine. @return 0 or LEAT_E_CRYPTO. */
-int leat_aes_ctr(const struct leat_aes *a, const uint8_t iv[static 16], const uint8_t *in, size_t len, uint8_t *out);
+/** CTR with the 128-bit big-endian counter block `iv` (not changed); in == out is fine. @return 0
+ * or LEAT_E_CRYPTO. */
+int leat_aes_ctr(const struct leat_aes *a, const uint8_t iv[static 16], const uint8_t *in,
+                 size_t len, uint8_t *out);
 
-/** AES-GCM with a 96-bit IV and a 128-bit tag (SP 800-38D). */
+/** AES-GCM with a 96-bit IV and a 128-bit tag (SP 800-38D). Must stay where it was set up, as
+ * struct leat_aes. */
 struct leat_gcm {
     const struct leat_crypto_provider *provider;
     _Alignas(16) uint8_t state[768]; /**< provider's, may point at memory of its own */
 };
 
+/** @param key_len 16 or 32. @return 0, LEAT_E_INVALID or LEAT_E_CRYPTO. */
 int leat_gcm_init(struct leat_gcm *g, const void *key, size_t key_len);
 void leat_gcm_deinit(struct leat_gcm *g);
 /** in == out is fine. @return 0 or LEAT_E_CRYPTO. */
-int leat_gcm_seal(const struct leat_gcm *g, const uint8_t iv[static 12], struct leat_span aad, const uint8_t *in,
-                  size_t len, uint8_t *out, uint8_t tag[static 16]);
-/** @return 0, or LEAT_E_INVALID for a wrong tag: out is then zeroed. in == out is fine. */
-int leat_gcm_open(const struct leat_gcm *g, const uint8_t iv[static 12], struct leat_span aad, const uint8_t *in,
-                  size_t len, const uint8_t tag[static 16], uint8_t *out);
+int leat_gcm_seal(const struct leat_gcm *g, const uint8_t iv[static 12], struct leat_span aad,
+                  const uint8_t *in, size_t len, uint8_t *out, uint8_t tag[static 16]);
+/** @return 0, LEAT_E_INVALID for a wrong tag, or LEAT_E_CRYPTO; out is zeroed on either. in == out
+ * is fine. */
+int leat_gcm_open(const struct leat_gcm *g, const uint8_t iv[static 12], struct leat_span aad,
+                  const uint8_t *in, size_t len, const uint8_t tag[static 16], uint8_t *out);
 
 #endif

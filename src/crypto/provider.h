@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a library must offer to serve as a crypto provider, and how the providers in use are chosen.
+ *
+ * A provider is one file `provider_<name>.c` with one const table, listed in the array `built_in`
+ * of provider.c in the order of preference. A primitive it does not serve has NULL functions and
+ * goes to the next provider, so a composite of several libraries needs no code. `state` is the
+ * caller's memory, aligned to 16 octets, zeroed before an init and wiped after a deinit; it is
+ * never moved between the two.
+ */
+#ifndef LEAT_CRYPTO_PROVIDER_H
+#define LEAT_CRYPTO_PROVIDER_H
+
+#include <leat/crypto.h>
+
+enum leat_crypto_primitive {
+    LEAT_CRYPTO_SHA256,
+    LEAT_CRYPTO_HMAC_SHA1,
+    LEAT_CRYPTO_AES_128_CTR, /* and single blocks */
+    LEAT_CRYPTO_AES_256_CTR, /* and single blocks */
+    LEAT_CRYPTO_AES_128_GCM,
+    LEAT_CRYPTO_AES_256_GCM
+};
+#define LEAT_CRYPTO_PRIMITIVE_COUNT 6
+
+/** SHA-1 that can stop at a block boundary and go on from there: what HMAC with kept states needs.
+ */
+struct leat_crypto_sha1 {
+    size_t state_size; /* at most the room in struct leat_hmac_sha1_run */
+    int (*begin)(void *state);
+    /** The chaining words, after a whole number of blocks. */
+    void (*keep)(const void *state, uint32_t words[static 5]);
+    /** Go on from words kept after one block. */
+    void (*resume)(void *state, const uint32_t words[static 5]);
+    int (*update)(void *state, const void *data, size_t len);
+    int (*end)(void *state, uint8_t out[static 20]);
+};
+
+struct leat_crypto_aes {
+    size_t state_size; /* at most the room in struct leat_aes */
+    int (*init)(void *state, const uint8_t *key, size_t key_len);
+    void (*deinit)(void *state);
+    int (*block)(const void *state, const uint8_t in[static 16], uint8_t out[static 16]);
+    int (*ctr)(const void *state, const uint8_t iv[static 16], const uint8_t *in, size_t len,
+               uint8_t *out);
+};
+
+struct leat_crypto_gcm {
+    size_t state_size; /* at most the room in struct leat_gcm */
+    int (*init)(void *state, const uint8_t *key, size_t key_len);
+    void (*deinit)(void *state);
+    int (*seal)(const void *state, const uint8_t iv[static 12], struct leat_span aad,
+                const uint8_t *in, size_t len, uint8_t *out, uint8_t tag[static 16]);
+    /** LEAT_E_INVALID for a wrong tag; the caller zeroes `out`. */
+    int (*open)(const void *state, const uint8_t iv[static 12], struct leat_span aad,
+                const uint8_t *in, size_t len, const uint8_t tag[static 16], uint8_t *out);
+};
+
+/** Operations return 0 or LEAT_E_CRYPTO, and where said LEAT_E_INVALID. They do not allocate; an
+ * init may. */
+struct leat_crypto_provider {
+    const char *name;
+    /** Name and version of the library that runs. */
+    void (*version)(char *out, size_t cap);
+    int (*sha256)(const void *data, size_t len, uint8_t out[static 32]);
+    struct leat_crypto_sha1 sha1;
+    struct leat_crypto_aes aes;
+    struct leat_crypto_gcm gcm;
+};
+
+extern const struct leat_crypto_provider leat__crypto_mbedtls;
+
+/** Does the provider serve the primitive, and do its known answers pass? */
+bool leat__crypto_provider_passes(const struct leat_crypto_provider *p,
+                                  enum leat_crypto_primitive primitive);
+/**
+ * Take for each primitive the first of these providers that passes.
+ * @return 0, or LEAT_E_CRYPTO with the choice unchanged when some primitive has none.
+ */
+int leat__crypto_choose(const struct leat_crypto_provider *const *providers, size_t count);
+/** The provider in use; before any choice it is the reference provider. Never NULL. */
+const struct leat_crypto_provider *leat__crypto_provider(enum leat_crypto_primitive primitive);
+
+/* The public operations with the provider given instead of chosen. */
+int leat__hmac_sha1_init(const struct leat_crypto_provider *p, struct leat_hmac_sha1 *h,
+                         const void *key, size_t key_len);
+int leat__hmac_sha1(const struct leat_crypto_provider *p, const struct leat_hmac_sha1 *h,
+                    const struct leat_span *parts, size_t part_count, uint8_t out[static 20]);
+int leat__aes_init(const struct leat_crypto_provider *p, struct leat_aes *a, const void *key,
+                   size_t key_len);
+int leat__gcm_init(const struct leat_crypto_provider *p, struct leat_gcm *g, const void *key,
+                   size_t key_len);
+
+#endif

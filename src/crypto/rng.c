@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Random numbers by fast key erasure (D. J. Bernstein, "Fast-key-erasure random-number generators",
+ * 2017).
+ *
+ *   AES-256-CTR(key, counter 0) = next key (32 octets) | block (LEAT_RNG_BLOCK octets)
+ *
+ * A refill replaces the key before anything of the block is used, and what is read is wiped at
+ * once, so memory seen later tells nothing about what was given out earlier. A generator seeded
+ * from the system takes a new seed after 2^16 refills (32 MiB), and before its next octet after a
+ * fork: a child handler counts forks, and each fill compares. clone(2) and _Fork(3) run no such
+ * handlers; do not use a generator after them without a new init.
+ *
+ * The cipher is always the reference provider's: its contexts need no heap, so a refill allocates
+ * nothing and cannot fail, and a seeded generator gives the same octets whatever providers were
+ * chosen.
+ */
+#include <assert.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <sys/random.h>
+
+#include "provider.h"
+
+#define REFILLS_PER_SEED (UINT64_C(1) << 16)
+#define SEED_ATTEMPTS 16 /* a signal may interrupt the wait for the kernel's first seed */
+
+static atomic_uint_fast64_t fork_count;
+static pthread_once_t watch_forks_once = PTHREAD_ONCE_INIT;
+static bool is_watching_forks;
+static _Thread_local struct leat_rng thread_generator;
+
+static void count_fork(void)
+{
+    atomic_fetch_add_explicit(&fork_count, 1, memory_order_relaxed);
+}
+
+static void watch_forks(void)
+{
+    is_watching_forks = pthread_atfork(NULL, NULL, count_fork) == 0;
+}
+
+/* A new key from the kernel; what is left of the block goes. On failure the generator is as it was.
+ */
+static int seed_from_system(struct leat_rng *r)
+{
+    uint8_t seed[sizeof(r->key)];
+    uint64_t epoch = atomic_load_explicit(&fork_count, memory_order_relaxed);
+    bool is_filled = false;
+
+    for (int i = 0; i < SEED_ATTEMPTS && !is_filled; i++) {
+        is_filled = getrandom(seed, sizeof(seed), 0) == (ssize_t)sizeof(seed);
+    }
+    if (!is_filled) {
+        return LEAT_E_IO;
+    }
+    leat_rng_init_seeded(r, seed);
+    r->is_seeded = 1;
+    r->fork_epoch = epoch;
+    leat_wipe(seed, sizeof(seed));
+    return 0;
+}
+
+int leat_rng_init(struct leat_rng *r)
+{
+    memset(r, 0, sizeof(*r));
+    pthread_once(&watch_forks_once, watch_forks);
+    return is_watching_forks ? seed_from_system(r) : LEAT_E_IO;
+}
+
+void leat_rng_init_seeded(struct leat_rng *r, const uint8_t seed[static 32])
+{
+    leat_wipe(r, sizeof(*r));
+    memcpy(r->key, seed, sizeof(r->key));
+    r->at = LEAT_RNG_BLOCK;
+}
+
+void leat_rng_deinit(struct leat_rng *r)
+{
+    leat_wipe(r, sizeof(*r));
+}
+
+struct leat_rng *leat_rng_thread(void)
+{
+    if (!thread_generator.is_seeded && leat_rng_init(&thread_generator) != 0) {
+        abort(); /* there is no weak fallback */
+    }
+    return &thread_generator;
+}
+
+static void refill(struct leat_rng *r)
+{
+    static const uint8_t counter[16];
+    struct leat_aes aes;
+    int error = leat__aes_init(&leat__crypto_mbedtls, &aes, r->key, sizeof(r->key));
+
+    memset(r->key, 0, sizeof(r->key));
+    memset(r->block, 0, sizeof(r->block));
+    if (error == 0) {
+        uint8_t stream[sizeof(r->key) + LEAT_RNG_BLOCK] = {0};
+        error = leat_aes_ctr(&aes, counter, stream, sizeof(stream), stream);
+        memcpy(r->key, stream, sizeof(r->key));
+        memcpy(r->block, stream + sizeof(r->key), LEAT_RNG_BLOCK);
+        leat_wipe(stream, sizeof(stream));
+    }
+    leat_aes_deinit(&aes);
+    assert(error == 0); /* software AES over memory of ours: only a broken build can fail */
+    r->at = 0;
+    r->refills++;
+}
+
+static void reseed_when_due(struct leat_rng *r)
+{
+    if (!r->is_seeded) {
+        return;
+    }
+    if (r->fork_epoch != atomic_load_explicit(&fork_count, memory_order_relaxed)) {
+        if (seed_from_system(r) != 0) {
+            abort(); /* the other process may hold the same key */
+        }
+    } else if (r->refills >= REFILLS_PER_SEED && seed_from_system(r) != 0) {
+        r->refills = 0; /* the present key is sound; ask again after as many more */
+    }
+}
+
+void leat_rng_fill(struct leat_rng *r, void *out, size_t len)
+{
+    uint8_t *to = out;
+
+    reseed_when_due(r);
+    while (len > 0) {
+        if (r->at == LEAT_RNG_BLOCK) {
+            refill(r);
+        }
+        size_t n = LEAT_RNG_BLOCK - r->at;
+        if (n > len) {
+            n = len;
+        }
+        memcpy(to, r->block + r->at, n);
+        leat_wipe(r->block + r->at, n);
+        r->at += (uint32_t)n;
+        to += n;
+        len -= n;
+    }
+}
+
+uint32_t leat_rng_u32(struct leat_rng *r)
+{
+    uint8_t octets[4];
+    leat_rng_fill(r, octets, sizeof(octets));
+    return leat_get_u32(octets);
+}
+
+uint64_t leat_rng_u64(struct leat_rng *r)
+{
+    uint8_t octets[8];
+    leat_rng_fill(r, octets, sizeof(octets));
+    return leat_get_u64(octets);
+}
+
+uint32_t leat_rng_below(struct leat_rng *r, uint32_t bound)
+{
+    assert(bound > 0);
+    /* 2^32 mod bound draws at the low end would make some results likelier; they are drawn again.
+     */
+    uint32_t surplus = (uint32_t)(0 - bound) % bound;
+    uint32_t draw;
+    do {
+        draw = leat_rng_u32(r);
+    } while (draw < surplus);
+    return draw % bound;
+}
+
+void leat_rng_ice_chars(struct leat_rng *r, char *out, size_t len)
+{
+    static const char alphabet[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    leat_rng_fill(r, out, len);
+    for (size_t i = 0; i < len; i++) {
+        out[i] = alphabet[(uint8_t)out[i] & 63];
+    }
+}
+
+int leat_rng_callback(void *state, unsigned char *out, size_t len)
+{
+    leat_rng_fill(state, out, len);
+    return 0;
+}

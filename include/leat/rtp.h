@@ -80,14 +80,18 @@ size_t leat_rtp_compose(uint8_t *out, size_t cap, bool marker, uint8_t pt, uint1
 
 /** What a video payload says about where one may start. */
 struct leat_payload_info {
-    bool is_keyframe_start; /**< first packet of a keyframe (VP8 RFC 7741, VP9 RFC 9628, H264 SPS or
-                               IDR in any packetization, AV1 RTP: N bit of the aggregation header /
-                               sequence header) */
+    /**
+     * First packet of a keyframe: VP8 RFC 7741, VP9 RFC 9628 (lowest spatial layer), H264 SPS or
+     * the first slice of an IDR picture in any packetization, AV1 RTP N bit or sequence header
+     * first. A H264 keyframe may have several such packets (SPS, then IDR); they share a timestamp.
+     */
+    bool is_keyframe_start;
+    /** A frame may start here (H264: also at a delimiter, SEI or parameter set in front of it). */
     bool is_frame_start;
 };
 
-/** Audio and unknown codecs: every packet is a start. A short or broken payload: nothing is true.
- */
+/** Audio and unknown codecs: every packet is a start. An empty, short or broken payload: nothing is
+ * true. */
 struct leat_payload_info leat_payload_inspect(enum leat_codec_name codec, struct leat_span payload);
 
 /** RFC 6464 element: level 0..127 (-dBov) and the voice flag. @return false when the element is not

@@ -7,8 +7,6 @@
  *
  * Every message starts from the kept words, so a context is never written after its init.
  */
-#include <assert.h>
-
 #include "provider.h"
 
 enum { BLOCK = 64, DIGEST = 20 };

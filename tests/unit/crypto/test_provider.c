@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: MIT */
+/* Providers that lie or fail, made from the reference provider with one function replaced. */
+#include "provider.h"
+
+#include "harness.h"
+#include "hex.h"
+
+#define GOOD (&leat__crypto_mbedtls)
+
+/* ---- liars: each is wrong in one way ---- */
+
+static int lie_sha256(const void *data, size_t len, uint8_t out[static 32])
+{
+    int error = GOOD->sha256(data, len, out);
+    out[31] ^= 1;
+    return error;
+}
+
+/* Forgets that the key block was hashed before. */
+static void lie_sha1_resume(void *state, const uint32_t words[static 5])
+{
+    (void)words;
+    (void)GOOD->sha1.begin(state);
+}
+
+static int lie_sha1_end(void *state, uint8_t out[static 20])
+{
+    int error = GOOD->sha1.end(state, out);
+    out[0] ^= 0x80;
+    return error;
+}
+
+static int lie_aes_block(const void *state, const uint8_t in[static 16], uint8_t out[static 16])
+{
+    int error = GOOD->aes.block(state, in, out);
+    out[7] ^= 1;
+    return error;
+}
+
+/* As a 32-bit counter would: right until it carries. */
+static int lie_aes_ctr(const void *state, const uint8_t iv[static 16], const uint8_t *in,
+                       size_t len, uint8_t *out)
+{
+    uint8_t counter[16];
+    int error = 0;
+    memcpy(counter, iv, sizeof(counter));
+    for (size_t at = 0; at < len && error == 0; at += 16) {
+        error = GOOD->aes.ctr(state, counter, in + at, len - at < 16 ? len - at : 16, out + at);
+        leat_put_u32(counter + 12, leat_get_u32(counter + 12) + 1);
+    }
+    return error;
+}
+
+static int lie_gcm_seal(const void *state, const uint8_t iv[static 12], struct leat_span aad,
+                        const uint8_t *in, size_t len, uint8_t *out, uint8_t tag[static 16])
+{
+    aad.len = 0;
+    return GOOD->gcm.seal(state, iv, aad, in, len, out, tag);
+}
+
+/* Takes every tag. */
+static int lie_gcm_open(const void *state, const uint8_t iv[static 12], struct leat_span aad,
+                        const uint8_t *in, size_t len, const uint8_t tag[static 16], uint8_t *out)
+{
+    uint8_t right_tag[16];
+    (void)tag;
+    return GOOD->gcm.seal(state, iv, aad, in, len, out, right_tag);
+}
+
+static bool passes_all_but(const struct leat_crypto_provider *p, unsigned failing)
+{
+    unsigned failed = 0;
+    for (unsigned i = 0; i < LEAT_CRYPTO_PRIMITIVE_COUNT; i++) {
+        failed |= (unsigned)!leat__crypto_provider_passes(p, (enum leat_crypto_primitive)i) << i;
+    }
+    return failed == failing;
+}
+
+#define SHA256 (1u << LEAT_CRYPTO_SHA256)
+#define HMAC (1u << LEAT_CRYPTO_HMAC_SHA1)
+#define AES (1u << LEAT_CRYPTO_AES_128_CTR | 1u << LEAT_CRYPTO_AES_256_CTR)
+#define GCM (1u << LEAT_CRYPTO_AES_128_GCM | 1u << LEAT_CRYPTO_AES_256_GCM)
+
+static void known_answers__reference_provider__pass(void)
+{
+    LEAT_CHECK(passes_all_but(GOOD, 0));
+}
+
+static void known_answers__one_function_lies__fail_for_its_primitive_only(void)
+{
+    struct leat_crypto_provider p = *GOOD;
+    p.sha256 = lie_sha256;
+    LEAT_CHECK(passes_all_but(&p, SHA256));
+    p = *GOOD;
+    p.sha1.resume = lie_sha1_resume;
+    LEAT_CHECK(passes_all_but(&p, HMAC));
+    p = *GOOD;
+    p.sha1.end = lie_sha1_end;
+    LEAT_CHECK(passes_all_but(&p, HMAC));
+    p = *GOOD;
+    p.aes.block = lie_aes_block;
+    LEAT_CHECK(passes_all_but(&p, AES));
+    p = *GOOD;
+    p.aes.ctr = lie_aes_ctr;
+    LEAT_CHECK(passes_all_but(&p, AES));
+    p = *GOOD;
+    p.gcm.seal = lie_gcm_seal;
+    LEAT_CHECK(passes_all_but(&p, GCM));
+    p = *GOOD;
+    p.gcm.open = lie_gcm_open;
+    LEAT_CHECK(passes_all_but(&p, GCM));
+}
+
+static void known_answers__primitive_not_served_or_too_large__fail_for_it(void)
+{
+    struct leat_crypto_provider p = {.name = "none"};
+    LEAT_CHECK(passes_all_but(&p, SHA256 | HMAC | AES | GCM));
+    p = *GOOD;
+    p.sha1.state_size = sizeof(((struct leat_hmac_sha1_run *)0)->state) + 1;
+    p.aes.state_size = sizeof(((struct leat_aes *)0)->state) + 1;
+    p.gcm.state_size = sizeof(((struct leat_gcm *)0)->state) + 1;
+    LEAT_CHECK(passes_all_but(&p, HMAC | AES | GCM));
+}
+
+/* ---- the choice ---- */
+
+static const char *provider_of(const char *wanted)
+{
+    const char *primitive, *provider;
+    for (size_t row = 0; leat_crypto_describe(row, &primitive, &provider); row++) {
+        if (strcmp(primitive, wanted) == 0) {
+            return provider;
+        }
+    }
+    return "no such row";
+}
+
+static void choose__a_liar_first__drops_it_where_it_lies(void)
+{
+    struct leat_crypto_provider liar = *GOOD;
+    const struct leat_crypto_provider *providers[] = {&liar, GOOD};
+    struct leat_aes a;
+    liar.name = "liar";
+    liar.aes.ctr = lie_aes_ctr;
+    LEAT_CHECK_INT(leat__crypto_choose(providers, 2), 0);
+    LEAT_CHECK_STR(provider_of("aes-128-ctr"), "mbedtls");
+    LEAT_CHECK_STR(provider_of("aes-256-ctr"), "mbedtls");
+    LEAT_CHECK_STR(provider_of("hmac-sha1"), "liar");
+    LEAT_CHECK_STR(provider_of("aes-256-gcm"), "liar");
+    LEAT_CHECK_INT(leat_aes_init(&a, "0123456789abcdef", 16), 0);
+    LEAT_CHECK(a.provider == GOOD);
+    leat_aes_deinit(&a);
+    LEAT_CHECK_INT(leat_crypto_start(), 0);
+}
+
+static void choose__no_provider_passes__is_an_error_and_changes_nothing(void)
+{
+    struct leat_crypto_provider liar = *GOOD;
+    const struct leat_crypto_provider *providers[] = {&liar};
+    liar.name = "liar";
+    liar.gcm.open = lie_gcm_open;
+    LEAT_CHECK_INT(leat_crypto_start(), 0);
+    LEAT_CHECK_INT(leat__crypto_choose(providers, 1), LEAT_E_CRYPTO);
+    LEAT_CHECK_STR(provider_of("sha-256"), "mbedtls");
+    LEAT_CHECK_INT(leat__crypto_choose(NULL, 0), LEAT_E_CRYPTO);
+}
+
+static void start__built_in_providers__serve_every_primitive(void)
+{
+    static const char *const names[] = {"sha-256",     "hmac-sha1",   "aes-128-ctr",
+                                        "aes-256-ctr", "aes-128-gcm", "aes-256-gcm"};
+    const char *primitive, *provider;
+    LEAT_CHECK_INT(leat_crypto_start(), 0);
+    for (size_t i = 0; i < LEAT_ARRAY_LEN(names); i++) {
+        LEAT_CHECK_STR(provider_of(names[i]), "mbedtls");
+    }
+    LEAT_CHECK(!leat_crypto_describe(LEAT_ARRAY_LEN(names), &primitive, &provider));
+    LEAT_CHECK(strncmp(leat_crypto_library_version(), "mbedTLS ", 8) == 0);
+    LEAT_CHECK(leat_crypto_library_version()[8] >= '2');
+}
+
+/* ---- a provider that fails later: an error for one caller, never a known result ---- */
+
+static bool is_failing;
+
+static int fail_sha256(const void *data, size_t len, uint8_t out[static 32])
+{
+    return is_failing ? LEAT_E_CRYPTO : GOOD->sha256(data, len, out);
+}
+
+static int fail_sha1_update(void *state, const void *data, size_t len)
+{
+    return is_failing ? LEAT_E_CRYPTO : GOOD->sha1.update(state, data, len);
+}
+
+static int fail_aes_init(void *state, const uint8_t *key, size_t key_len)
+{
+    return is_failing ? LEAT_E_CRYPTO : GOOD->aes.init(state, key, key_len);
+}
+
+static int fail_gcm_open(const void *state, const uint8_t iv[static 12], struct leat_span aad,
+                         const uint8_t *in, size_t len, const uint8_t tag[static 16], uint8_t *out)
+{
+    int error = GOOD->gcm.open(state, iv, aad, in, len, tag, out);
+    return is_failing ? LEAT_E_CRYPTO : error;
+}
+
+static struct leat_crypto_provider failing;
+
+static void use_failing_provider(void)
+{
+    const struct leat_crypto_provider *providers[] = {&failing};
+    failing = *GOOD;
+    failing.name = "failing";
+    failing.sha256 = fail_sha256;
+    failing.sha1.update = fail_sha1_update;
+    failing.aes.init = fail_aes_init;
+    failing.gcm.open = fail_gcm_open;
+    is_failing = false;
+    LEAT_CHECK_INT(leat__crypto_choose(providers, 1), 0);
+}
+
+static void stop_failing(void)
+{
+    is_failing = false;
+    LEAT_CHECK_INT(leat_crypto_start(), 0);
+}
+
+static void hmac_and_digest__provider_fails__give_octets_nobody_knows(void)
+{
+    static const uint8_t key[20] = {7};
+    struct leat_span part = leat_span_str("message");
+    struct leat_hmac_sha1 h, made_in_failure[2];
+    struct leat_hmac_sha1_run run;
+    uint8_t tags[4][20] = {{0}}, digests[2][32] = {{0}};
+
+    use_failing_provider();
+    leat_hmac_sha1_init(&h, key, sizeof(key));
+    is_failing = true;
+    for (size_t i = 0; i < 2; i++) {
+        leat_hmac_sha1(&h, &part, 1, tags[i]);
+        leat_hmac_sha1_begin(&run, &h);
+        leat_hmac_sha1_update(&run, part.data, part.len);
+        leat_hmac_sha1_end(&run, tags[2 + i]);
+        leat_sha256(part.data, part.len, digests[i]);
+        leat_hmac_sha1_init(&made_in_failure[i], key, sizeof(key));
+    }
+    for (size_t i = 0; i < 4; i++) {
+        LEAT_CHECK_ROW(i, !is_all_zero(tags[i], 20));
+        LEAT_CHECK_ROW(i, memcmp(tags[i], tags[(i + 1) % 4], 20) != 0);
+    }
+    LEAT_CHECK(!is_all_zero(digests[0], 32));
+    LEAT_CHECK(memcmp(digests[0], digests[1], 32) != 0);
+    LEAT_CHECK(memcmp(&made_in_failure[0], &made_in_failure[1], sizeof(h)) != 0);
+    stop_failing();
+}
+
+/* A failure in the middle of a running message is not healed by later pieces that work. */
+static void hmac_run__one_piece_fails__spoils_the_message(void)
+{
+    static const uint8_t key[20] = {7};
+    struct leat_span part = leat_span_str("ac");
+    struct leat_hmac_sha1 h;
+    struct leat_hmac_sha1_run run;
+    uint8_t without_the_piece[20], tag[20];
+
+    use_failing_provider();
+    leat_hmac_sha1_init(&h, key, sizeof(key));
+    leat_hmac_sha1(&h, &part, 1, without_the_piece);
+    leat_hmac_sha1_begin(&run, &h);
+    leat_hmac_sha1_update(&run, "a", 1);
+    is_failing = true;
+    leat_hmac_sha1_update(&run, "b", 1);
+    is_failing = false;
+    leat_hmac_sha1_update(&run, "c", 1);
+    leat_hmac_sha1_end(&run, tag);
+    LEAT_CHECK(memcmp(tag, without_the_piece, 20) != 0);
+    stop_failing();
+}
+
+static void aes_and_gcm__provider_fails__is_an_error_for_the_caller(void)
+{
+    static const uint8_t key[16] = {7}, iv[16] = {1};
+    uint8_t text[24] = "text", tag[16];
+    struct leat_span none = {NULL, 0};
+    struct leat_aes a;
+    struct leat_gcm g;
+
+    use_failing_provider();
+    LEAT_CHECK_INT(leat_gcm_init(&g, key, sizeof(key)), 0);
+    LEAT_CHECK_INT(leat_gcm_seal(&g, iv, none, text, sizeof(text), text, tag), 0);
+    is_failing = true;
+    LEAT_CHECK_INT(leat_aes_init(&a, key, sizeof(key)), LEAT_E_CRYPTO);
+    LEAT_CHECK_INT(leat_aes_ctr(&a, iv, text, sizeof(text), text), LEAT_E_CRYPTO);
+    leat_aes_deinit(&a);
+    LEAT_CHECK_INT(leat_gcm_open(&g, iv, none, text, sizeof(text), tag, text), LEAT_E_CRYPTO);
+    LEAT_CHECK(is_all_zero(text, sizeof(text)));
+    leat_gcm_deinit(&g);
+    stop_failing();
+}
+
+/* The random generator does not depend on the choice. */
+static void rng__provider_fails__goes_on(void)
+{
+    static const uint8_t seed[32] = {9};
+    struct leat_rng r;
+    use_failing_provider();
+    leat_rng_init_seeded(&r, seed);
+    uint64_t before = leat_rng_u64(&r);
+    is_failing = true;
+    leat_rng_init_seeded(&r, seed);
+    LEAT_CHECK(leat_rng_u64(&r) == before);
+    stop_failing();
+}
+
+LEAT_TESTS(LEAT_TEST(known_answers__reference_provider__pass),
+           LEAT_TEST(known_answers__one_function_lies__fail_for_its_primitive_only),
+           LEAT_TEST(known_answers__primitive_not_served_or_too_large__fail_for_it),
+           LEAT_TEST(choose__a_liar_first__drops_it_where_it_lies),
+           LEAT_TEST(choose__no_provider_passes__is_an_error_and_changes_nothing),
+           LEAT_TEST(start__built_in_providers__serve_every_primitive),
+           LEAT_TEST(hmac_and_digest__provider_fails__give_octets_nobody_knows),
+           LEAT_TEST(hmac_run__one_piece_fails__spoils_the_message),
+           LEAT_TEST(aes_and_gcm__provider_fails__is_an_error_for_the_caller),
+           LEAT_TEST(rng__provider_fails__goes_on))

@@ -9,7 +9,6 @@
  */
 #include <leat/log.h>
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -85,10 +84,9 @@ __attribute__((format(printf, 4, 0))) static void write_line(enum leat_log_level
         }
     }
     line[len++] = '\n';
-    /* A log that cannot be written is no reason to stop; a signal is a reason to try once more. */
-    if (write(log_fd, line, len) < 0 && errno == EINTR) {
-        len = (size_t)write(log_fd, line, len);
-    }
+    /* A log that cannot be written is no reason to stop, and there is nowhere else to say it. */
+    ssize_t written = write(log_fd, line, len);
+    (void)written;
 }
 
 void leat_log(enum leat_log_level level, const char *event, const char *format, ...)

@@ -4,6 +4,8 @@
 
 Usage: test_lint.py ROOT [CC].
 """
+import contextlib
+import io
 import json
 import pathlib
 import shutil
@@ -12,15 +14,21 @@ import sys
 import tempfile
 import unittest
 
-HERE = pathlib.Path(__file__).resolve().parent
+import check_format
+import check_layers
+import check_pure_archives
+
 ROOT = pathlib.Path(".")
 CC = ["cc"]
 SPDX = "/* SPDX-License-Identifier: MIT */\n"
 
 
-def run(script, *arguments):
-    done = subprocess.run([sys.executable, HERE / script, *arguments], stdout=subprocess.PIPE, text=True, check=False)
-    return done.returncode, done.stdout.splitlines()
+def run(check, *arguments):
+    """(exit status, printed lines) of a check's main."""
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out):
+        status = check.main(*arguments)
+    return status, out.getvalue().splitlines()
 
 
 class Layers(unittest.TestCase):
@@ -42,10 +50,10 @@ class Layers(unittest.TestCase):
 
     def reported(self, *planted):
         """The new lines that check_layers.py prints when the files are planted."""
-        before = set(run("check_layers.py", self.root)[1])
+        before = set(run(check_layers, self.root)[1])
         for name, text in planted:
             self.plant(name, text)
-        status, lines = run("check_layers.py", self.root)
+        status, lines = run(check_layers, self.root)
         new = [line for line in lines if line not in before]
         self.assertEqual(status, 1 if lines else 0)
         return new
@@ -167,7 +175,7 @@ class PureArchives(unittest.TestCase):
         archive = self.build / "src/rtp/libleat_rtp.a"
         archive.unlink(missing_ok=True)
         subprocess.run(["ar", "rcs", archive, "planted.o"], cwd=self.build, check=True)
-        status, lines = run("check_pure_archives.py", self.build, "rtp")
+        status, lines = run(check_pure_archives, self.build, ["rtp"])
         return status, "\n".join(lines)
 
     def test_constants_only__passes(self):
@@ -194,7 +202,7 @@ class PureArchives(unittest.TestCase):
         self.assertEqual(self.check("int snprintf_like(); int f(void) { return snprintf_like(0) + 1; }")[0], 0)
 
     def test_archive_missing__fails(self):
-        self.assertEqual(run("check_pure_archives.py", self.build, "rtp")[0], 1)
+        self.assertEqual(run(check_pure_archives, self.build, ["rtp"])[0], 1)
 
     def test_sanitized_build__is_skipped(self):
         self.options(sanitize=True)
@@ -208,12 +216,12 @@ class Format(unittest.TestCase):
             shutil.copy(ROOT / ".clang-format", root)
             (root / "src").mkdir()
             (root / "src/good.c").write_text("int x;\n")
-            status, lines = run("check_format.py", root)
+            status, lines = run(check_format, root)
             if status == 77:
                 self.skipTest(lines[0])
             self.assertEqual((status, lines), (0, []))
             (root / "src/bad.c").write_text("int  x;\n")
-            status, lines = run("check_format.py", root)
+            status, lines = run(check_format, root)
             self.assertEqual(status, 1)
             self.assertEqual(lines, [f"{root}/src/bad.c: clang-format -i would change it"])
 

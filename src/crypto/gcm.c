@@ -50,8 +50,7 @@ int leat_gcm_open(const struct leat_gcm *g, const uint8_t iv[static 12], struct 
         error = g->provider->gcm.open(g->state, iv, aad, in, len, tag, out);
     }
     if (error != 0) {
-        leat_wipe(out,
-                  len); /* whatever the provider left there: nothing unauthenticated gets out */
+        leat_wipe(out, len); /* whatever the provider did: nothing unauthenticated gets out */
     }
     return error;
 }

@@ -65,7 +65,7 @@ enum leat_ice_verdict {
 struct leat_ice_tuple {
     struct leat_tuple tuple;
     uint32_t priority;     /**< of the last request */
-    uint64_t checked_us;   /**< last authentic request */
+    uint64_t checked_us;   /**< last request with success */
     uint64_t nominated_us; /**< last one with USE-CANDIDATE, 0 = never */
 };
 
@@ -82,17 +82,16 @@ struct leat_ice_tid {
 };
 
 struct leat_ice {
-    struct leat_ice_generation now,
-        before; /**< `before` is answered until the new one is nominated, or 30 s */
+    struct leat_ice_generation now;
+    struct leat_ice_generation before; /**< answered until `now` is nominated, or 30 s */
     uint64_t before_until_us;
     struct leat_ice_tuple tuples[LEAT_ICE_TUPLES_MAX];
     size_t tuple_count;
-    int selected; /**< index of the tuple that we send on; -1 = none yet */
-    bool
-        is_nominated; /**< selected came by USE-CANDIDATE, not only by being the latest valid one */
+    int selected;            /**< index of the tuple that we send on; -1 = none yet */
+    bool is_nominated;       /**< selected by USE-CANDIDATE, not only by being checked last */
     bool is_restarting;      /**< restarted and the new generation has no nomination yet */
     uint64_t started_us;     /**< of the agent */
-    uint64_t checked_us;     /**< last authentic request on any tuple; 0 = none yet */
+    uint64_t checked_us;     /**< last request with success on any tuple; 0 = none yet */
     uint64_t first_reply_us; /**< our first success response; 0 = none yet */
     struct leat_ice_tid tids[LEAT_ICE_TIDS_MAX];
     size_t tid_at;
@@ -102,7 +101,7 @@ struct leat_ice {
 /** What an accepted request changed; the owner of the tuple map acts on it. */
 struct leat_ice_change {
     bool tuple_added;   /**< `added` is new */
-    bool tuple_removed; /**< `removed` was pushed out by it (the oldest that is not selected) */
+    bool tuple_removed; /**< `removed` is gone: pushed out by `added`, or silent (tick) */
     bool selected_changed;
     struct leat_tuple added, removed;
 };
@@ -118,7 +117,8 @@ void leat_ice_restart(struct leat_ice *ice, const struct leat_ice_local *local,
 
 enum leat_ice_verdict leat_ice_check(const struct leat_ice *ice, const struct leat_stun_msg *m,
                                      const struct leat_tuple *tuple, uint64_t now_us);
-/** Act on a request that passed leat_ice_check and send the reply. */
+/** Act on a request that passed leat_ice_check with the same arguments, and send the reply. A full
+ * sink loses the reply only: the client asks again. */
 void leat_ice_accept(struct leat_ice *ice, const struct leat_stun_msg *m,
                      const struct leat_tuple *tuple, uint64_t now_us, struct leat_sink *out,
                      struct leat_ice_change *change);
@@ -133,7 +133,7 @@ uint64_t leat_ice_deadline(const struct leat_ice *ice);
  * start): the peer ends. Otherwise at most one silent tuple is removed a call, reported in *change;
  * call again while change->tuple_removed. */
 bool leat_ice_tick(struct leat_ice *ice, uint64_t now_us, struct leat_ice_change *change);
-/** Drop a tuple that another peer takes over. */
+/** Drop a tuple that another peer takes over. The best of the others is selected in its place. */
 void leat_ice_remove_tuple(struct leat_ice *ice, const struct leat_tuple *tuple);
 
 #endif

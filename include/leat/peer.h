@@ -3,9 +3,10 @@
  * @file  One WebRTC transport to one remote: ICE, DTLS and SRTP meet here and nowhere else.
  * @module peer
  *
- * Datagrams and time in; datagrams (through the sink), events and deadlines out. A peer answers DTLS on the tuple that its last
- * record came from while no tuple is nominated, and on the nominated one afterwards. SRTP keys are in place before the flight that
- * ends the handshake leaves.
+ * Datagrams and time in; datagrams (through the sink), events and deadlines out. A peer answers
+ * DTLS on the tuple that its last record came from while no tuple is nominated, and on the
+ * nominated one afterwards. SRTP keys are in place before the flight that ends the handshake
+ * leaves.
  */
 #ifndef LEAT_PEER_H
 #define LEAT_PEER_H
@@ -37,22 +38,25 @@ enum leat_peer_end {
     LEAT_PEER_END_SHUTDOWN
 };
 
-/** The stable words of the control protocol: "new", ...; "closed", "consent_expired", ...; "" for NONE. */
+/** The stable words of the control protocol: "new", ...; "closed", "consent_expired", ...; "" for
+ * NONE. */
 const char *leat_peer_state_text(enum leat_peer_state state);
 const char *leat_peer_end_text(enum leat_peer_end end);
 
 struct leat_peer_params {
     struct leat_ice_local ice_local;
     char remote_ufrag[LEAT_ICE_UFRAG_MAX + 1];
-    struct leat_dtls_params dtls;  /**< identity is borrowed for the peer's life */
-    size_t ssrc_limit;             /**< incoming SSRCs; 0 = LEAT_SRTP_SSRCS_MAX */
+    struct leat_dtls_params dtls; /**< identity is borrowed for the peer's life */
+    size_t ssrc_limit;            /**< incoming SSRCs; 0 = LEAT_SRTP_SSRCS_MAX */
 };
 
 struct leat_peer_counters {
     uint64_t datagrams_in, octets_in, datagrams_out, octets_out;
-    uint64_t stun_replayed, stun_rejected; /**< rejected: any other ICE verdict but OK and INDICATION */
+    uint64_t stun_replayed,
+        stun_rejected; /**< rejected: any other ICE verdict but OK and INDICATION */
     uint64_t dtls_malformed, dtls_dropped; /**< dropped: queue full or ignored */
-    uint64_t srtp_replay, srtp_auth_fail, srtp_malformed, srtp_ssrc_limit, srtp_early; /**< early: before keys */
+    uint64_t srtp_replay, srtp_auth_fail, srtp_malformed, srtp_ssrc_limit,
+        srtp_early; /**< early: before keys */
     uint64_t send_index_used, send_failed, send_no_tuple, send_sink_full;
     uint64_t selected_changes;
 };
@@ -64,20 +68,24 @@ int leat_peer_new(struct leat_peer **out, const struct leat_peer_params *params,
 void leat_peer_free(struct leat_peer *p);
 
 /* ---- ICE ---- */
-enum leat_ice_verdict leat_peer_check_stun(struct leat_peer *p, const struct leat_stun_msg *m, const struct leat_tuple *tuple,
-                                           uint64_t now_us);
+enum leat_ice_verdict leat_peer_check_stun(struct leat_peer *p, const struct leat_stun_msg *m,
+                                           const struct leat_tuple *tuple, uint64_t now_us);
 /** After LEAT_ICE_OK: answer; the first one starts DTLS. */
-void leat_peer_accept_stun(struct leat_peer *p, const struct leat_stun_msg *m, const struct leat_tuple *tuple,
-                           uint64_t now_us, struct leat_sink *out, struct leat_ice_change *change);
-void leat_peer_restart_ice(struct leat_peer *p, const struct leat_ice_local *local, struct leat_span remote_ufrag, uint64_t now_us);
+void leat_peer_accept_stun(struct leat_peer *p, const struct leat_stun_msg *m,
+                           const struct leat_tuple *tuple, uint64_t now_us, struct leat_sink *out,
+                           struct leat_ice_change *change);
+void leat_peer_restart_ice(struct leat_peer *p, const struct leat_ice_local *local,
+                           struct leat_span remote_ufrag, uint64_t now_us);
 void leat_peer_remove_tuple(struct leat_peer *p, const struct leat_tuple *tuple);
-/** Authenticated traffic (STUN or SRTP) from that tuple not longer than a second ago: it is not moved to another peer. */
-bool leat_peer_is_tuple_busy(const struct leat_peer *p, const struct leat_tuple *tuple, uint64_t now_us);
+/** Authenticated traffic (STUN or SRTP) from that tuple not longer than a second ago: it is not
+ * moved to another peer. */
+bool leat_peer_is_tuple_busy(const struct leat_peer *p, const struct leat_tuple *tuple,
+                             uint64_t now_us);
 
 /* ---- DTLS ---- */
 /** From a valid tuple only; others are counted and dropped. */
-void leat_peer_receive_dtls(struct leat_peer *p, struct leat_span datagram, const struct leat_tuple *tuple, uint64_t now_us,
-                            struct leat_sink *out);
+void leat_peer_receive_dtls(struct leat_peer *p, struct leat_span datagram,
+                            const struct leat_tuple *tuple, uint64_t now_us, struct leat_sink *out);
 bool leat_peer_wants_job(const struct leat_peer *p);
 bool leat_peer_is_job_running(const struct leat_peer *p);
 void leat_peer_job_begin(struct leat_peer *p, uint64_t now_us);
@@ -85,19 +93,25 @@ void leat_peer_job_run(struct leat_peer *p, struct leat_rng *rng); /**< any thre
 void leat_peer_job_end(struct leat_peer *p, uint64_t now_us, struct leat_sink *out);
 
 /* ---- SRTP ---- */
-/** In place; verdicts are counted. Before the keys or from a tuple that is not valid: LEAT_SRTP_FAILED (srtp_early). */
-enum leat_srtp_verdict leat_peer_unprotect(struct leat_peer *p, uint8_t *pkt, size_t *len, const struct leat_tuple *tuple,
-                                           uint64_t now_us, bool is_rtcp);
+/** In place; verdicts are counted. Before the keys or from a tuple that is not valid:
+ * LEAT_SRTP_FAILED (srtp_early). */
+enum leat_srtp_verdict leat_peer_unprotect(struct leat_peer *p, uint8_t *pkt, size_t *len,
+                                           const struct leat_tuple *tuple, uint64_t now_us,
+                                           bool is_rtcp);
 /** Protect into the sink and send on the selected tuple. */
-enum leat_srtp_verdict leat_peer_send_rtp(struct leat_peer *p, struct leat_span plain, struct leat_sink *out);
-enum leat_srtp_verdict leat_peer_send_rtcp(struct leat_peer *p, struct leat_span plain, struct leat_sink *out);
+enum leat_srtp_verdict leat_peer_send_rtp(struct leat_peer *p, struct leat_span plain,
+                                          struct leat_sink *out);
+enum leat_srtp_verdict leat_peer_send_rtcp(struct leat_peer *p, struct leat_span plain,
+                                           struct leat_sink *out);
 
 /* ---- life ---- */
 uint64_t leat_peer_deadline(const struct leat_peer *p);
 /** Do what is due. Call again while change->tuple_removed. */
-void leat_peer_tick(struct leat_peer *p, uint64_t now_us, struct leat_sink *out, struct leat_ice_change *change);
+void leat_peer_tick(struct leat_peer *p, uint64_t now_us, struct leat_sink *out,
+                    struct leat_ice_change *change);
 /** close_notify, then ENDED with `end`. */
-void leat_peer_close(struct leat_peer *p, enum leat_peer_end end, uint64_t now_us, struct leat_sink *out);
+void leat_peer_close(struct leat_peer *p, enum leat_peer_end end, uint64_t now_us,
+                     struct leat_sink *out);
 
 enum leat_peer_state leat_peer_state_of(const struct leat_peer *p);
 enum leat_peer_end leat_peer_end_of(const struct leat_peer *p);

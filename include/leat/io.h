@@ -82,12 +82,6 @@ void leat_mailbox_close(struct leat_mailbox *m);
 #define LEAT_UDP_MTU_MAX 2048 /**< longer datagrams are dropped and counted as truncated */
 #define LEAT_UDP_SOCKETS_MAX 64
 
-struct leat_datagram {
-    uint8_t *data; /**< may be changed in place by the receiver until the callback returns */
-    size_t len;
-    struct leat_tuple tuple;
-};
-
 struct leat_udp_counters {
     uint64_t datagrams_in, octets_in, datagrams_out, octets_out;
     uint64_t truncated;    /**< longer than LEAT_UDP_MTU_MAX */

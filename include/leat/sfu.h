@@ -16,17 +16,11 @@
 #include <leat/peer.h>
 #include <leat/route.h>
 #include <leat/rtcp.h>
+#include <leat/sink.h>
 
 /** Names a peer for its whole life; the controller side counts them up and never uses one twice. 0
  * is none. */
 typedef uint64_t leat_handle;
-
-/* ---- a datagram of a burst ---- */
-struct leat_sfu_datagram {
-    uint8_t *data; /**< changed in place */
-    size_t len;
-    struct leat_tuple tuple;
-};
 
 /* ---- commands: plain data, may cross threads; results come back in the same object ---- */
 
@@ -205,7 +199,7 @@ void leat_sfu_free(struct leat_sfu *s);
  * Take a burst: STUN is answered at once, DTLS goes to its peer, media is opened, stored once and
  * queued for its receivers.
  */
-void leat_sfu_receive(struct leat_sfu *s, struct leat_sfu_datagram *datagrams, size_t count,
+void leat_sfu_receive(struct leat_sfu *s, struct leat_datagram *datagrams, size_t count,
                       uint64_t now_us, struct leat_sink *out);
 /** Send at most one chunk of what is queued, receiver by receiver. @return true when more waits. */
 bool leat_sfu_release(struct leat_sfu *s, uint64_t now_us, struct leat_sink *out);
@@ -227,6 +221,10 @@ void leat_sfu_job_done(struct leat_sfu *s, struct leat_sfu_job *job, uint64_t no
                        struct leat_sink *out);
 /** Jobs that are out now. */
 size_t leat_sfu_jobs_running(const struct leat_sfu *s);
+
+/** Close every peer, as at the end of the daemon; their events follow. */
+void leat_sfu_close_all(struct leat_sfu *s, enum leat_peer_end end, uint64_t now_us,
+                        struct leat_sink *out);
 
 const struct leat_sfu_counters *leat_sfu_counters_of(const struct leat_sfu *s);
 size_t leat_sfu_peer_count(const struct leat_sfu *s);

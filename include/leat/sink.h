@@ -13,6 +13,14 @@
 
 #include <leat/addr.h>
 
+/** A datagram of a burst, as it came. */
+struct leat_datagram {
+    uint8_t
+        *data; /**< may be changed in place by whoever it is handed to, until the call returns */
+    size_t len;
+    struct leat_tuple tuple;
+};
+
 struct leat_sink {
     /** @return at least `len` octets of room, or NULL when the sink is full (the datagram is then
      * dropped, counted). */

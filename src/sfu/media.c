@@ -239,8 +239,8 @@ static void skip_padding(struct leat_sfu *s, struct leat_sfu_track *t, const str
     }
 }
 
-void leat__sfu_receive_rtp(struct leat_sfu *s, struct leat_sfu_slot *slot,
-                           struct leat_sfu_datagram *d, uint64_t now_us, struct leat_sink *out)
+void leat__sfu_receive_rtp(struct leat_sfu *s, struct leat_sfu_slot *slot, struct leat_datagram *d,
+                           uint64_t now_us, struct leat_sink *out)
 {
     size_t len = d->len;
     if (leat_peer_unprotect(slot->peer, d->data, &len, &d->tuple, now_us, false) != LEAT_SRTP_OK) {

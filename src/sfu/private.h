@@ -177,8 +177,8 @@ struct leat_sfu_track *leat__sfu_track(const struct leat_sfu_slot *slot, const c
 struct leat_sfu_sender *leat__sfu_sender(const struct leat_sfu_slot *slot, const char *mid);
 
 /* media.c */
-void leat__sfu_receive_rtp(struct leat_sfu *s, struct leat_sfu_slot *slot,
-                           struct leat_sfu_datagram *d, uint64_t now_us, struct leat_sink *out);
+void leat__sfu_receive_rtp(struct leat_sfu *s, struct leat_sfu_slot *slot, struct leat_datagram *d,
+                           uint64_t now_us, struct leat_sink *out);
 /** Room for one more SSRC; the longest silent one gives way when there is none. */
 struct leat_sfu_source *leat__sfu_source_add(struct leat_sfu_track *t, uint32_t ssrc);
 void leat__sfu_track_state(struct leat_sfu *s, struct leat_sfu_track *t,

@@ -13,8 +13,9 @@
 #include "private.h"
 
 #define REPORT_US 1000000u
-#define RTCP_MAX 1100 /* octets before protection, so that a datagram stays under the MTU of 1200  \
-                       */
+#define RTCP_MAX                                                                                   \
+    1100 /* octets before protection, so that a datagram stays under the MTU of 1200               \
+          */
 #define STALLED_US 3000000u
 
 static void send_rtcp(struct leat_sfu *s, struct leat_sfu_slot *slot, const struct leat_writer *w,

@@ -69,7 +69,7 @@ static struct leat_span tuple_key(const struct leat_tuple *t)
     return leat_span(t, sizeof *t);
 }
 
-static void receive_stun(struct leat_sfu *s, struct leat_sfu_datagram *d, uint64_t now_us,
+static void receive_stun(struct leat_sfu *s, struct leat_datagram *d, uint64_t now_us,
                          struct leat_sink *out)
 {
     struct leat_stun_msg m;
@@ -106,7 +106,7 @@ static void receive_stun(struct leat_sfu *s, struct leat_sfu_datagram *d, uint64
     leat__sfu_after(s, slot, now_us);
 }
 
-static void receive_one(struct leat_sfu *s, struct leat_sfu_datagram *d, uint64_t now_us,
+static void receive_one(struct leat_sfu *s, struct leat_datagram *d, uint64_t now_us,
                         struct leat_sink *out)
 {
     enum leat_demux class_ = leat_demux(leat_span(d->data, d->len));
@@ -139,7 +139,7 @@ static void receive_one(struct leat_sfu *s, struct leat_sfu_datagram *d, uint64_
     }
 }
 
-void leat_sfu_receive(struct leat_sfu *s, struct leat_sfu_datagram *datagrams, size_t count,
+void leat_sfu_receive(struct leat_sfu *s, struct leat_datagram *datagrams, size_t count,
                       uint64_t now_us, struct leat_sink *out)
 {
     s->counters.bursts++;
@@ -229,6 +229,18 @@ void leat_sfu_job_done(struct leat_sfu *s, struct leat_sfu_job *job, uint64_t no
         return;
     }
     leat__sfu_after(s, slot, now_us);
+}
+
+void leat_sfu_close_all(struct leat_sfu *s, enum leat_peer_end end, uint64_t now_us,
+                        struct leat_sink *out)
+{
+    size_t cursor = 0;
+    struct leat_sfu_slot *slot;
+    while ((slot = leat_map_next(&s->by_handle, &cursor)) != NULL) {
+        leat_peer_close(slot->peer, end, now_us, out);
+        leat__sfu_after(s, slot, now_us);
+        cursor = 0; /* the map has changed */
+    }
 }
 
 size_t leat_sfu_jobs_running(const struct leat_sfu *s)

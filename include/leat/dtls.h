@@ -4,10 +4,10 @@
  * @module dtls
  *
  * Datagrams go in by leat_dtls_receive; work that may cost public-key operations is a job: while
- * leat_dtls_wants_job() is true the owner calls job_begin, runs job_run on any one thread, then job_end on its own.
- * Between begin and end the session belongs to the job: receive only queues (8 datagrams), close and tick are
- * remembered. After job_end (or any other call) the owner first pulls events (keys come before the flight that ends the
- * handshake is sent), then datagrams.
+ * leat_dtls_wants_job() is true the owner calls job_begin, runs job_run on any one thread, then
+ * job_end on its own. Between begin and end the session belongs to the job: receive only queues (8
+ * datagrams), close and tick are remembered. After job_end (or any other call) the owner first
+ * pulls events (keys come before the flight that ends the handshake is sent), then datagrams.
  */
 #ifndef LEAT_DTLS_H
 #define LEAT_DTLS_H
@@ -20,7 +20,7 @@
 #define LEAT_DTLS_QUEUE 8
 #define LEAT_DTLS_HELLO_MAX 4096 /**< octets of a ClientHello body that are reassembled */
 #define LEAT_FINGERPRINT_LEN 32
-#define LEAT_FINGERPRINT_TEXT_MAX 96 /**< "AA:BB:...", terminated */
+#define LEAT_FINGERPRINT_TEXT_MAX 96     /**< "AA:BB:...", terminated */
 #define LEAT_DTLS_HANDSHAKE_US 30000000u /**< a handshake that takes longer has failed */
 
 enum leat_dtls_role { LEAT_DTLS_SERVER, LEAT_DTLS_CLIENT };
@@ -29,18 +29,22 @@ enum leat_dtls_role { LEAT_DTLS_SERVER, LEAT_DTLS_CLIENT };
 
 struct leat_dtls_identity;
 
-/** A fresh self-signed ECDSA P-256 certificate. @param now_s Unix time; valid from a day before for a year. */
+/** A fresh self-signed ECDSA P-256 certificate. @param now_s Unix time; valid from a day before for
+ * a year. */
 int leat_dtls_identity_new(struct leat_dtls_identity **out, struct leat_rng *rng, uint64_t now_s);
 /**
  * From PEM text. The private key must belong to the leaf and be EC P-256 (or RSA >= 2048).
- * @param why  gets one sentence on failure (expired, not yet valid, key of another certificate, not PEM, ...)
+ * @param why  gets one sentence on failure (expired, not yet valid, key of another certificate, not
+ * PEM, ...)
  */
-int leat_dtls_identity_load(struct leat_dtls_identity **out, struct leat_span cert_pem, struct leat_span key_pem,
-                            struct leat_rng *rng, uint64_t now_s, char *why, size_t why_cap);
+int leat_dtls_identity_load(struct leat_dtls_identity **out, struct leat_span cert_pem,
+                            struct leat_span key_pem, struct leat_rng *rng, uint64_t now_s,
+                            char *why, size_t why_cap);
 /** Every session that uses it must be gone. NULL is fine. */
 void leat_dtls_identity_free(struct leat_dtls_identity *identity);
 /** SHA-256 over the leaf in DER (RFC 8122 5). */
-void leat_dtls_identity_fingerprint(const struct leat_dtls_identity *identity, uint8_t out[static LEAT_FINGERPRINT_LEN]);
+void leat_dtls_identity_fingerprint(const struct leat_dtls_identity *identity,
+                                    uint8_t out[static LEAT_FINGERPRINT_LEN]);
 const char *leat_dtls_fingerprint_format(const uint8_t fp[static LEAT_FINGERPRINT_LEN],
                                          char out[static LEAT_FINGERPRINT_TEXT_MAX]);
 /** "AA:BB:.." of either case, 32 octets. */
@@ -56,7 +60,8 @@ struct leat_dtls_params {
     const struct leat_dtls_identity *identity; /**< borrowed for the session's life */
     enum leat_dtls_role role;
     uint8_t remote_fingerprint[LEAT_FINGERPRINT_LEN];
-    enum leat_srtp_profile profiles[LEAT_SRTP_PROFILES_MAX]; /**< in order of preference; GCM is left out by a backend that cannot */
+    enum leat_srtp_profile profiles[LEAT_SRTP_PROFILES_MAX]; /**< in order of preference; GCM is
+                                                                left out by a backend that cannot */
     size_t profile_count;
 };
 
@@ -64,19 +69,20 @@ enum leat_dtls_verdict {
     LEAT_DTLS_OK,         /**< queued or handled */
     LEAT_DTLS_MALFORMED,  /**< no whole record in it that may pass */
     LEAT_DTLS_QUEUE_FULL, /**< dropped: a job runs and the queue is full */
-    LEAT_DTLS_IGNORED     /**< fits nothing in this state (a new hello on an established association, after the end) */
+    LEAT_DTLS_IGNORED /**< fits nothing in this state (a new hello on an established association,
+                         after the end) */
 };
 
 enum leat_dtls_end {
     LEAT_DTLS_END_NONE,
-    LEAT_DTLS_END_CLOSED,       /**< close_notify from the remote, or ours was asked for */
-    LEAT_DTLS_END_FINGERPRINT,  /**< the leaf does not have the signalled fingerprint */
-    LEAT_DTLS_END_NO_CERT,      /**< the remote sent no certificate */
-    LEAT_DTLS_END_NO_PROFILE,   /**< no SRTP profile in common */
-    LEAT_DTLS_END_ALERT,        /**< fatal alert from the remote */
-    LEAT_DTLS_END_TIMEOUT,      /**< LEAT_DTLS_HANDSHAKE_US passed */
-    LEAT_DTLS_END_PROTOCOL,     /**< the library refused what the remote sent */
-    LEAT_DTLS_END_INTERNAL      /**< out of memory and the like */
+    LEAT_DTLS_END_CLOSED,      /**< close_notify from the remote, or ours was asked for */
+    LEAT_DTLS_END_FINGERPRINT, /**< the leaf does not have the signalled fingerprint */
+    LEAT_DTLS_END_NO_CERT,     /**< the remote sent no certificate */
+    LEAT_DTLS_END_NO_PROFILE,  /**< no SRTP profile in common */
+    LEAT_DTLS_END_ALERT,       /**< fatal alert from the remote */
+    LEAT_DTLS_END_TIMEOUT,     /**< LEAT_DTLS_HANDSHAKE_US passed */
+    LEAT_DTLS_END_PROTOCOL,    /**< the library refused what the remote sent */
+    LEAT_DTLS_END_INTERNAL     /**< out of memory and the like */
 };
 
 enum leat_dtls_event_type {
@@ -91,16 +97,20 @@ struct leat_dtls_event {
     enum leat_dtls_end end;
 };
 
-/** Cheap: the library's context is made on the first good hello (server) or on leat_dtls_start (client). */
+/** Cheap: the library's context is made on the first good hello (server) or on leat_dtls_start
+ * (client). */
 int leat_dtls_new(struct leat_dtls **out, const struct leat_dtls_params *params, uint64_t now_us);
 /** Not while a job runs. NULL is fine. */
 void leat_dtls_free(struct leat_dtls *d);
 
-/** The tuple is valid from now on: a client makes its hello (job), a server waits. Repeating it changes nothing.
- *  @param reply_us when our first success response left on that tuple: the server's first retransmission timeout is 2 x the
- *  time from then to the first ClientHello datagram, within 100 ms..1 s; a client's is 1 s. */
+/** The tuple is valid from now on: a client makes its hello (job), a server waits. Repeating it
+ * changes nothing.
+ *  @param reply_us when our first success response left on that tuple: the server's first
+ * retransmission timeout is 2 x the time from then to the first ClientHello datagram, within 100
+ * ms..1 s; a client's is 1 s for its hello, then 2 x the round trip within the same bounds. */
 void leat_dtls_start(struct leat_dtls *d, uint64_t reply_us, uint64_t now_us);
-enum leat_dtls_verdict leat_dtls_receive(struct leat_dtls *d, struct leat_span datagram, uint64_t now_us);
+enum leat_dtls_verdict leat_dtls_receive(struct leat_dtls *d, struct leat_span datagram,
+                                         uint64_t now_us);
 
 bool leat_dtls_wants_job(const struct leat_dtls *d);
 bool leat_dtls_is_job_running(const struct leat_dtls *d);
@@ -110,11 +120,13 @@ void leat_dtls_job_end(struct leat_dtls *d, uint64_t now_us);
 
 /** @return false when there is none. */
 bool leat_dtls_next_event(struct leat_dtls *d, struct leat_dtls_event *event);
-/** The next datagram to send (<= LEAT_DTLS_MTU), valid until the next call on d. @return false when there is none. */
+/** The next datagram to send (<= LEAT_DTLS_MTU), valid until the next call on d. @return false when
+ * there is none. */
 bool leat_dtls_next_datagram(struct leat_dtls *d, struct leat_span *out);
 uint64_t leat_dtls_deadline(const struct leat_dtls *d);
 void leat_dtls_tick(struct leat_dtls *d, uint64_t now_us);
-/** Queue a close_notify (established) or a fatal alert (in the handshake); ends with LEAT_DTLS_END_CLOSED. */
+/** Queue a close_notify (established) or a fatal alert (in the handshake); ends with
+ * LEAT_DTLS_END_CLOSED. */
 void leat_dtls_close(struct leat_dtls *d, uint64_t now_us);
 
 bool leat_dtls_is_connected(const struct leat_dtls *d);

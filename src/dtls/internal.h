@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the parts of the module share. Nothing here knows the TLS library: queue.c, hello.c and
+ * session.c are free of it, and the backend is reached through the few functions at the end.
+ */
+#ifndef LEAT_DTLS_INTERNAL_H
+#define LEAT_DTLS_INTERNAL_H
+
+#include <leat/dtls.h>
+
+#define LEAT__DTLS_DATAGRAM_MAX 4096 /* longer ones are no handshake of a WebRTC client */
+#define LEAT__DTLS_QUEUE_CAP 24      /* datagrams that wait to be sent: several whole flights */
+#define LEAT__DTLS_HELLO_RANGES 16   /* holes of a hello under reassembly, plus one */
+#define LEAT__DTLS_HELLO_RECORD_MAX (13 + 12 + LEAT_DTLS_HELLO_MAX)
+
+/* ---- queue.c: datagrams in the order they came, each with memory of its own ---- */
+
+struct leat__dtls_datagram {
+    uint8_t *data;
+    size_t len;
+};
+
+struct leat__dtls_queue {
+    struct leat__dtls_datagram items[LEAT__DTLS_QUEUE_CAP];
+    size_t first, count;
+};
+
+/* Copies. @return false when `limit` (at most LEAT__DTLS_QUEUE_CAP) are in already or memory is
+ * out. */
+bool leat__dtls_queue_push(struct leat__dtls_queue *q, size_t limit, struct leat_span datagram);
+/* The caller frees data. @return false when empty. */
+bool leat__dtls_queue_pop(struct leat__dtls_queue *q, struct leat__dtls_datagram *out);
+/* Forget the newest until `count` are left. */
+void leat__dtls_queue_truncate(struct leat__dtls_queue *q, size_t count);
+
+/* ---- hello.c: the record filter and the reassembly of a fragmented ClientHello ---- */
+
+/* Octets [from, to) of the hello's body have been seen. */
+struct leat__dtls_range {
+    uint16_t from, to;
+};
+
+/*
+ * First pass: octets of the first ClientHello are collected in `body` until the ranges cover it.
+ * From then on `body` is only read (a job may be reading it too) and the ranges count how much of a
+ * retransmission has been seen, compared with `body` octet by octet.
+ */
+struct leat__dtls_hello {
+    uint8_t *body;
+    uint16_t total; /* 0: no fragment yet */
+    uint16_t version;
+    uint64_t record_seq; /* of the first fragment's record */
+    bool is_whole;
+    size_t range_count;
+    struct leat__dtls_range
+        ranges[LEAT__DTLS_HELLO_RANGES]; /* sorted, neither overlapping nor touching */
+};
+
+enum leat__dtls_phase {
+    LEAT__DTLS_BEFORE,     /* a server that waits for a whole hello */
+    LEAT__DTLS_HANDSHAKE,  /* the library has something to answer to */
+    LEAT__DTLS_ESTABLISHED /* encrypted records only */
+};
+
+struct leat__dtls_filtered {
+    size_t len;          /* octets of records that may reach the library, in the order they came */
+    bool is_well_formed; /* at least one whole record with a known type, version and epoch */
+    bool is_hello_taken; /* a fragment of the hello was new or agreed */
+    bool is_hello_whole; /* the hello, or a retransmission of it, is complete now */
+    bool is_fatal_alert; /* a plaintext one, well-formed, in the handshake */
+};
+
+/* @param pass  room for LEAT__DTLS_DATAGRAM_MAX octets; the datagram is not longer */
+struct leat__dtls_filtered leat__dtls_filter(struct leat__dtls_hello *hello,
+                                             enum leat_dtls_role role, enum leat__dtls_phase phase,
+                                             struct leat_span datagram,
+                                             uint8_t pass[static LEAT__DTLS_DATAGRAM_MAX]);
+/* The whole hello as one unfragmented record. @return its octets. */
+size_t leat__dtls_hello_record(const struct leat__dtls_hello *hello,
+                               uint8_t out[static LEAT__DTLS_HELLO_RECORD_MAX]);
+void leat__dtls_hello_deinit(struct leat__dtls_hello *hello);
+
+/* ---- backend_mbedtls.c: one association inside the library ---- */
+
+struct leat__dtls_backend;
+
+/* Keeps a view of params->identity and of `out`, nothing else.
+ * @param first_timeout_ms  of the retransmission timer, doubled by each retransmission
+ * @return 0, LEAT_E_NOMEM or LEAT_E_CRYPTO */
+int leat__dtls_backend_new(struct leat__dtls_backend **out_backend,
+                           const struct leat_dtls_params *params, uint32_t first_timeout_ms,
+                           struct leat__dtls_queue *out);
+void leat__dtls_backend_free(struct leat__dtls_backend *b);
+/* Whether the library can negotiate the profile. */
+bool leat__dtls_backend_has_profile(enum leat_srtp_profile profile);
+/* Randomness for the calls that follow; NULL takes it away: a draw is then an error. */
+void leat__dtls_backend_set_rng(struct leat__dtls_backend *b, struct leat_rng *rng);
+/* Process one datagram, or with an empty one only what is due: the first flight of a client,
+ * retransmission. Nothing after the end. */
+void leat__dtls_backend_feed(struct leat__dtls_backend *b, struct leat_span datagram,
+                             uint64_t now_us);
+/* close_notify when connected, else a fatal alert. */
+void leat__dtls_backend_close(struct leat__dtls_backend *b);
+
+bool leat__dtls_backend_is_connected(const struct leat__dtls_backend *b);
+/* LEAT_DTLS_END_NONE as long as it lives. */
+enum leat_dtls_end leat__dtls_backend_end(const struct leat__dtls_backend *b);
+/* Once connected: the SRTP keys, and forget them. */
+void leat__dtls_backend_take_keys(struct leat__dtls_backend *b, struct leat_srtp_keys *keys);
+const char *leat__dtls_backend_cipher(const struct leat__dtls_backend *b);
+/* When it wants to be fed without a datagram; LEAT_NEVER. */
+uint64_t leat__dtls_backend_deadline(const struct leat__dtls_backend *b);
+/* A timer set since the last call starts at `now_us`: what a job sends leaves when the job has
+ * ended. */
+void leat__dtls_backend_settle_timer(struct leat__dtls_backend *b, uint64_t now_us);
+
+#endif

@@ -1,0 +1,383 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One DTLS association: when the library works, on what, and what comes of it.
+ *
+ *   IDLE --start--> WAITING --hello whole (server), job (client)--> HANDSHAKE --job--> CONNECTED
+ *     \                \                                               \                 /
+ *      `----------------`------------- close, timeout, failure ---------`-------> ENDED <
+ *
+ * In HANDSHAKE the library is touched by jobs only, also for what costs no public-key operation (a
+ * retransmission), so that there is one rule. In CONNECTED records are decrypted in receive: no
+ * randomness is drawn there, explicit nonces are counters.
+ *
+ * Who touches what while a job runs: the job has `backend`, `out`, `job_input` and reads the
+ * hello's body; the owner has everything else and only collects: filtered datagrams in `input`, and
+ * wishes (hello_wanted, is_close_wanted, is_alert_seen) that job_end looks at. State, keys and the
+ * cipher's name change in job_end, on the owner's thread.
+ */
+#include <assert.h>
+#include <stdlib.h>
+
+#include "internal.h"
+
+#define FIRST_TIMEOUT_MIN_US 100000u
+#define FIRST_TIMEOUT_MAX_US 1000000u
+
+enum state { IDLE, WAITING, HANDSHAKE, CONNECTED, ENDED };
+
+struct leat_dtls {
+    struct leat_dtls_params params;
+    enum state state;
+    uint64_t start_us, reply_us, first_hello_us;
+    bool has_first_hello;
+    struct leat__dtls_hello hello;
+    struct leat__dtls_backend *backend;
+
+    struct leat__dtls_queue input; /* filtered, waits for a job */
+    bool is_hello_wanted;          /* a whole hello waits for a job */
+    bool is_feed_wanted;           /* the first flight of a client, or a retransmission */
+    bool is_close_wanted;          /* asked for while a job ran */
+    bool is_alert_seen;            /* a fatal one, while a job ran */
+
+    bool is_job_running;
+    bool is_job_with_hello;
+    uint64_t job_us;
+    struct leat__dtls_queue job_input;
+    int job_error;
+
+    struct leat__dtls_queue out;
+    struct leat__dtls_datagram sent; /* what next_datagram gave last */
+    bool has_connected_event, has_ended_event;
+    struct leat_srtp_keys keys;
+    enum leat_dtls_end end;
+    const char *cipher;
+};
+
+/* ---- life ---- */
+
+int leat_dtls_new(struct leat_dtls **out, const struct leat_dtls_params *params, uint64_t now_us)
+{
+    *out = NULL;
+    (void)now_us;
+    bool has_profile = false;
+    if (params->profile_count > LEAT_SRTP_PROFILES_MAX) {
+        return LEAT_E_INVALID;
+    }
+    for (size_t i = 0; i < params->profile_count; i++) {
+        has_profile |= leat__dtls_backend_has_profile(params->profiles[i]);
+    }
+    if (!has_profile) {
+        return LEAT_E_UNSUPPORTED;
+    }
+    struct leat_dtls *d = calloc(1, sizeof(*d));
+    if (!d) {
+        return LEAT_E_NOMEM;
+    }
+    d->params = *params;
+    d->cipher = "";
+    *out = d;
+    return 0;
+}
+
+void leat_dtls_free(struct leat_dtls *d)
+{
+    if (!d) {
+        return;
+    }
+    assert(!d->is_job_running);
+    leat__dtls_backend_free(d->backend);
+    leat__dtls_hello_deinit(&d->hello);
+    leat__dtls_queue_truncate(&d->input, 0);
+    leat__dtls_queue_truncate(&d->job_input, 0);
+    leat__dtls_queue_truncate(&d->out, 0);
+    free(d->sent.data);
+    leat_wipe(d, sizeof(*d));
+    free(d);
+}
+
+/* The one way into ENDED. What waits to be sent stays. */
+static void end(struct leat_dtls *d, enum leat_dtls_end reason)
+{
+    d->state = ENDED;
+    d->end = reason;
+    d->has_ended_event = true;
+    leat__dtls_backend_free(d->backend);
+    d->backend = NULL;
+    leat__dtls_hello_deinit(&d->hello);
+    leat__dtls_queue_truncate(&d->input, 0);
+    d->is_hello_wanted = d->is_feed_wanted = false;
+}
+
+void leat_dtls_start(struct leat_dtls *d, uint64_t reply_us, uint64_t now_us)
+{
+    if (d->state != IDLE) {
+        return;
+    }
+    d->state = WAITING;
+    d->reply_us = reply_us;
+    d->start_us = now_us;
+    d->is_feed_wanted = d->params.role == LEAT_DTLS_CLIENT;
+}
+
+void leat_dtls_close(struct leat_dtls *d, uint64_t now_us)
+{
+    (void)now_us;
+    if (d->state == ENDED) {
+        return;
+    }
+    if (d->is_job_running) {
+        d->is_close_wanted = true;
+        return;
+    }
+    if (d->backend) {
+        leat__dtls_backend_close(d->backend);
+    }
+    d->has_connected_event = false; /* nobody wants these keys any more */
+    leat_wipe(&d->keys, sizeof(d->keys));
+    end(d, LEAT_DTLS_END_CLOSED);
+}
+
+/* ---- datagrams in ---- */
+
+static void read_established(struct leat_dtls *d, struct leat_span datagram, uint64_t now_us)
+{
+    leat__dtls_backend_feed(d->backend, datagram, now_us);
+    if (leat__dtls_backend_end(d->backend) != LEAT_DTLS_END_NONE) {
+        end(d, leat__dtls_backend_end(d->backend));
+    }
+}
+
+static enum leat__dtls_phase phase_of(const struct leat_dtls *d)
+{
+    if (d->state == CONNECTED) {
+        return LEAT__DTLS_ESTABLISHED;
+    }
+    /* a server's library context comes with the whole hello, a client's with its first job */
+    bool has_begun = d->params.role == LEAT_DTLS_SERVER ? d->hello.is_whole : d->state == HANDSHAKE;
+    return has_begun ? LEAT__DTLS_HANDSHAKE : LEAT__DTLS_BEFORE;
+}
+
+static enum leat_dtls_verdict take(struct leat_dtls *d, struct leat_span records, uint64_t now_us)
+{
+    if (d->state == CONNECTED) {
+        read_established(d, records, now_us);
+        return LEAT_DTLS_OK;
+    }
+    return leat__dtls_queue_push(&d->input, LEAT_DTLS_QUEUE, records) ? LEAT_DTLS_OK
+                                                                      : LEAT_DTLS_QUEUE_FULL;
+}
+
+enum leat_dtls_verdict leat_dtls_receive(struct leat_dtls *d, struct leat_span datagram,
+                                         uint64_t now_us)
+{
+    if (d->state == IDLE || d->state == ENDED) {
+        return LEAT_DTLS_IGNORED;
+    }
+    if (datagram.len == 0 || datagram.len > LEAT__DTLS_DATAGRAM_MAX) {
+        return LEAT_DTLS_MALFORMED;
+    }
+    uint8_t pass[LEAT__DTLS_DATAGRAM_MAX];
+    struct leat__dtls_filtered f =
+        leat__dtls_filter(&d->hello, d->params.role, phase_of(d), datagram, pass);
+    if (f.is_hello_taken && !d->has_first_hello) {
+        d->has_first_hello = true;
+        d->first_hello_us = now_us;
+    }
+    d->is_hello_wanted |= f.is_hello_whole;
+    if (f.is_fatal_alert) {
+        d->is_alert_seen = true;
+        if (!d->is_job_running) {
+            end(d, LEAT_DTLS_END_ALERT);
+        }
+        return LEAT_DTLS_OK;
+    }
+    if (f.len != 0) {
+        return take(d, leat_span(pass, f.len), now_us);
+    }
+    if (f.is_hello_taken) {
+        return LEAT_DTLS_OK;
+    }
+    return f.is_well_formed ? LEAT_DTLS_IGNORED : LEAT_DTLS_MALFORMED;
+}
+
+/* ---- jobs ---- */
+
+bool leat_dtls_wants_job(const struct leat_dtls *d)
+{
+    return !d->is_job_running && (d->state == WAITING || d->state == HANDSHAKE) &&
+           (d->is_hello_wanted || d->is_feed_wanted || d->input.count != 0);
+}
+
+bool leat_dtls_is_job_running(const struct leat_dtls *d)
+{
+    return d->is_job_running;
+}
+
+void leat_dtls_job_begin(struct leat_dtls *d, uint64_t now_us)
+{
+    assert(leat_dtls_wants_job(d));
+    d->is_job_running = true;
+    d->is_job_with_hello = d->is_hello_wanted;
+    d->is_hello_wanted = d->is_feed_wanted = false;
+    d->job_us = now_us;
+    d->job_error = 0;
+    d->job_input = d->input;
+    memset(&d->input, 0, sizeof(d->input));
+}
+
+/* RFC 6347 4.2.4.1 recommends 1 s and allows less where the round trip is known. */
+static uint32_t first_timeout_ms(const struct leat_dtls *d)
+{
+    uint64_t us = FIRST_TIMEOUT_MAX_US;
+    if (d->params.role == LEAT_DTLS_SERVER) {
+        us = d->first_hello_us > d->reply_us ? 2 * (d->first_hello_us - d->reply_us) : 0;
+    }
+    us = us < FIRST_TIMEOUT_MIN_US ? FIRST_TIMEOUT_MIN_US : us;
+    us = us > FIRST_TIMEOUT_MAX_US ? FIRST_TIMEOUT_MAX_US : us;
+    return (uint32_t)(us / 1000);
+}
+
+void leat_dtls_job_run(struct leat_dtls *d, struct leat_rng *rng)
+{
+    if (!d->backend) {
+        d->job_error =
+            leat__dtls_backend_new(&d->backend, &d->params, first_timeout_ms(d), &d->out);
+        if (d->job_error != 0) {
+            return;
+        }
+    }
+    leat__dtls_backend_set_rng(d->backend, rng);
+    if (d->is_job_with_hello) {
+        uint8_t record[LEAT__DTLS_HELLO_RECORD_MAX];
+        size_t len = leat__dtls_hello_record(&d->hello, record);
+        leat__dtls_backend_feed(d->backend, leat_span(record, len), d->job_us);
+    } else if (d->job_input.count == 0) {
+        leat__dtls_backend_feed(d->backend, leat_span(NULL, 0), d->job_us);
+    }
+    struct leat__dtls_datagram datagram;
+    while (leat__dtls_queue_pop(&d->job_input, &datagram)) {
+        leat__dtls_backend_feed(d->backend, leat_span(datagram.data, datagram.len), d->job_us);
+        free(datagram.data);
+    }
+    leat__dtls_backend_set_rng(d->backend, NULL);
+}
+
+static void install_result(struct leat_dtls *d)
+{
+    if (d->job_error != 0) {
+        leat__dtls_queue_truncate(&d->job_input, 0);
+        end(d, LEAT_DTLS_END_INTERNAL);
+        return;
+    }
+    d->state = HANDSHAKE;
+    if (leat__dtls_backend_is_connected(d->backend)) {
+        d->state = CONNECTED;
+        d->cipher = leat__dtls_backend_cipher(d->backend);
+        leat__dtls_backend_take_keys(d->backend, &d->keys);
+        d->has_connected_event = true;
+        leat__dtls_hello_deinit(&d->hello);
+        d->is_hello_wanted = false;
+    }
+    if (leat__dtls_backend_end(d->backend) != LEAT_DTLS_END_NONE) {
+        end(d, leat__dtls_backend_end(d->backend));
+    }
+}
+
+void leat_dtls_job_end(struct leat_dtls *d, uint64_t now_us)
+{
+    assert(d->is_job_running);
+    d->is_job_running = false;
+    install_result(d);
+    if (d->state != ENDED) {
+        leat__dtls_backend_settle_timer(d->backend, now_us);
+    }
+    if (d->is_close_wanted) {
+        leat_dtls_close(d, now_us);
+    } else if (d->is_alert_seen && d->state == HANDSHAKE) {
+        end(d, LEAT_DTLS_END_ALERT);
+    }
+    struct leat__dtls_datagram datagram;
+    while (d->state == CONNECTED && leat__dtls_queue_pop(&d->input, &datagram)) {
+        read_established(d, leat_span(datagram.data, datagram.len), now_us);
+        free(datagram.data);
+    }
+    leat_dtls_tick(d, now_us);
+}
+
+/* ---- events, datagrams and time ---- */
+
+bool leat_dtls_next_event(struct leat_dtls *d, struct leat_dtls_event *event)
+{
+    memset(event, 0, sizeof(*event));
+    if (d->is_job_running) {
+        return false;
+    }
+    if (d->has_connected_event) {
+        d->has_connected_event = false;
+        event->type = LEAT_DTLS_EVENT_CONNECTED;
+        event->keys = d->keys;
+        leat_wipe(&d->keys, sizeof(d->keys));
+        return true;
+    }
+    if (d->has_ended_event) {
+        d->has_ended_event = false;
+        event->type = LEAT_DTLS_EVENT_ENDED;
+        event->end = d->end;
+        return true;
+    }
+    return false;
+}
+
+bool leat_dtls_next_datagram(struct leat_dtls *d, struct leat_span *out)
+{
+    free(d->sent.data);
+    d->sent = (struct leat__dtls_datagram){NULL, 0};
+    if (d->is_job_running || !leat__dtls_queue_pop(&d->out, &d->sent)) {
+        *out = leat_span(NULL, 0);
+        return false;
+    }
+    *out = leat_span(d->sent.data, d->sent.len);
+    return true;
+}
+
+uint64_t leat_dtls_deadline(const struct leat_dtls *d)
+{
+    if (d->is_job_running || (d->state != WAITING && d->state != HANDSHAKE)) {
+        return LEAT_NEVER;
+    }
+    uint64_t limit_us = d->start_us + LEAT_DTLS_HANDSHAKE_US;
+    uint64_t timer_us = LEAT_NEVER;
+    if (d->backend && !d->is_feed_wanted) {
+        timer_us = leat__dtls_backend_deadline(d->backend);
+    }
+    return timer_us < limit_us ? timer_us : limit_us;
+}
+
+void leat_dtls_tick(struct leat_dtls *d, uint64_t now_us)
+{
+    if (now_us < leat_dtls_deadline(d)) {
+        return;
+    }
+    if (now_us >= d->start_us + LEAT_DTLS_HANDSHAKE_US) {
+        end(d, LEAT_DTLS_END_TIMEOUT);
+    } else {
+        d->is_feed_wanted = true;
+    }
+}
+
+/* ---- questions ---- */
+
+bool leat_dtls_is_connected(const struct leat_dtls *d)
+{
+    return d->state == CONNECTED;
+}
+
+const char *leat_dtls_cipher(const struct leat_dtls *d)
+{
+    return d->cipher;
+}
+
+enum leat_dtls_role leat_dtls_role_of(const struct leat_dtls *d)
+{
+    return d->params.role;
+}

@@ -131,27 +131,33 @@ static uint32_t delay_since_sr(const struct leat_rtp_receiver *r, uint64_t now_u
     return (uint32_t)((us << 16) / 1000000);
 }
 
+/** To what 24 bits can say. */
+static int32_t clamp_lost(int64_t lost)
+{
+    const int32_t lost_max = 0x7fffff;
+    if (lost > lost_max) {
+        return lost_max;
+    }
+    return lost < -lost_max - 1 ? -lost_max - 1 : (int32_t)lost;
+}
+
 void leat_rtp_receiver_report(struct leat_rtp_receiver *r, uint32_t ssrc, uint64_t now_us,
                               struct leat_rtcp_block *out)
 {
-    const int32_t lost_max = 0x7fffff;
-    int64_t lost = leat_rtp_receiver_lost(r);
     uint64_t expected_now = expected(r);
     uint64_t expected_interval = expected_now - r->prior_expected;
     int64_t lost_interval = (int64_t)expected_interval - (int64_t)(r->packets - r->prior_received);
     r->prior_expected = expected_now;
     r->prior_received = r->packets;
 
-    uint64_t fraction = 0;
+    uint64_t fraction = 0; /* what is expected rises with a packet only, so this stays below 256 */
     if (expected_interval != 0 && lost_interval > 0) {
         fraction = ((uint64_t)lost_interval << 8) / expected_interval;
     }
     *out = (struct leat_rtcp_block){
         .ssrc = ssrc,
-        .fraction_lost = (uint8_t)(fraction < 255 ? fraction : 255),
-        .lost = lost > lost_max        ? lost_max
-                : lost < -lost_max - 1 ? -lost_max - 1
-                                       : (int32_t)lost,
+        .fraction_lost = (uint8_t)fraction,
+        .lost = clamp_lost(leat_rtp_receiver_lost(r)),
         .highest_seq = (uint32_t)r->highest,
         .jitter = r->jitter_x16 >> 4,
         .last_sr = r->last_sr_ntp_mid,

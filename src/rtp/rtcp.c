@@ -17,11 +17,15 @@
 #define FEEDBACK_HEADER_LEN 8 /* sender SSRC, media SSRC */
 #define SDES_CNAME 1
 
-/** Octets of padding at the end of a body. @return false when the count is impossible. */
+/**
+ * Octets of padding at the end of a body. RFC 3550 6.4.1 wants a multiple of four; libwebrtc pads
+ * transport-wide feedback by one to three octets, so any count that fits is taken.
+ * @return false when the count is impossible
+ */
 static bool measure_padding(struct leat_span body, size_t *padding)
 {
     *padding = body.len != 0 ? body.data[body.len - 1] : 0;
-    return *padding != 0 && *padding % 4 == 0 && *padding <= body.len;
+    return *padding != 0 && *padding <= body.len;
 }
 
 bool leat_rtcp_next(struct leat_reader *r, struct leat_rtcp *p)

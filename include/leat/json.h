@@ -116,4 +116,7 @@ int leat_json_lines_add(struct leat_json_lines *l, struct leat_span octets);
  * last unfinished line. */
 bool leat_json_lines_next(struct leat_json_lines *l, bool is_end, struct leat_span *line);
 
+/** "1.7.15" */
+const char *leat_json_library_version(void);
+
 #endif

@@ -114,3 +114,8 @@ bool leat_json_bool(const leat_json *j, bool *out)
     *out = cJSON_IsTrue(j) != 0;
     return true;
 }
+
+const char *leat_json_library_version(void)
+{
+    return cJSON_Version();
+}

@@ -1,0 +1,540 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One control thread (this one) and `workers` media threads. Controllers speak to `control` through
+ * a Unix socket; its commands go into the mailboxes of the workers, their answers and events come
+ * back into one mailbox here, in order.
+ *
+ * The end: SIGTERM or SIGINT drains for drain_s (new peers are refused, the rest goes on), then
+ * every worker closes its peers, says its last word, and is joined; a second signal skips the
+ * drain. SIGHUP does nothing.
+ */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <leat/control.h>
+#include <leat/crypto.h>
+#include <leat/io.h>
+#include <leat/srtp.h>
+
+#include "node.h"
+#include "version.h"
+#include "worker.h"
+
+#define RECEIVE_BUFFER_GOOD 2097152
+#define PEM_MAX 65536
+#define SIGNALS 3
+
+struct node {
+    const struct leat_config *config;
+    struct leat_loop *loop;
+    struct leat_mailbox *answers;
+    struct leat_timer *timer;
+    struct leat_signal *signals[SIGNALS];
+    struct leat_unix_server *server;
+    struct leat_control *control;
+    struct leat_control_info *info;
+    struct leat_dtls_identity *identity;
+    struct leat_worker *workers[LEAT_CONTROL_WORKERS_MAX];
+    unsigned worker_count, stopped_count;
+    bool is_draining, is_stopping;
+    uint64_t refused_said_us, refused_said;
+    char firewall[160];
+};
+
+/* ---- identity ---- */
+
+static int load_identity(const struct leat_config *c, struct leat_dtls_identity **out, char *why,
+                         size_t why_cap)
+{
+    uint8_t *cert = NULL, *key = NULL;
+    size_t cert_len = 0, key_len = 0;
+    int error = leat_file_read(c->certificate, PEM_MAX, &cert, &cert_len, why, why_cap);
+    if (error == 0) {
+        error = leat_file_read(c->key, PEM_MAX, &key, &key_len, why, why_cap);
+    }
+    if (error == 0) {
+        char reason[200];
+        error = leat_dtls_identity_load(out, leat_span(cert, cert_len), leat_span(key, key_len),
+                                        leat_rng_thread(), leat_unix_us() / 1000000, reason,
+                                        sizeof reason);
+        if (error != 0) {
+            (void)snprintf(why, why_cap, "%s, %s: %s", c->certificate, c->key, reason);
+        }
+    }
+    if (key != NULL) {
+        leat_wipe(key, key_len);
+    }
+    free(cert);
+    free(key);
+    return error;
+}
+
+static int make_identity(const struct leat_config *c, struct leat_dtls_identity **out, char *why,
+                         size_t why_cap)
+{
+    if (c->certificate[0] != '\0') {
+        return load_identity(c, out, why, why_cap);
+    }
+    int error = leat_dtls_identity_new(out, leat_rng_thread(), leat_unix_us() / 1000000);
+    if (error != 0) {
+        (void)snprintf(why, why_cap, "cannot make a certificate: %s", leat_error_text(error));
+    }
+    return error;
+}
+
+int leat_node_check_identity(const struct leat_config *config, char *why, size_t why_cap)
+{
+    struct leat_dtls_identity *identity = NULL;
+    int error = leat_crypto_start();
+    if (error != 0) {
+        (void)snprintf(why, why_cap, "no crypto provider passes its known answers");
+        return error;
+    }
+    error = make_identity(config, &identity, why, why_cap);
+    leat_dtls_identity_free(identity);
+    return error;
+}
+
+/* ---- control's port ---- */
+
+static void port_post(void *data, unsigned worker, struct leat_command *command)
+{
+    struct node *n = data;
+    struct leat_order *order = calloc(1, sizeof *order);
+    if (order == NULL) {
+        command->result = LEAT_E_NOMEM;
+        leat_control_complete(n->control, command, leat_now_us());
+        return;
+    }
+    leat_list_init(&order->node);
+    order->type = LEAT_ORDER_COMMAND;
+    order->command = command;
+    leat_worker_post(n->workers[worker], order);
+}
+
+static int port_write(void *data, void *conn, const char *octets, size_t len)
+{
+    (void)data;
+    return leat_conn_write(conn, octets, len, LEAT_CONTROL_QUEUE_MAX);
+}
+
+static void port_close(void *data, void *conn)
+{
+    (void)data;
+    leat_conn_close(conn, true);
+}
+
+static void stop(struct node *n)
+{
+    if (n->is_stopping) {
+        return;
+    }
+    n->is_stopping = true;
+    leat_log(LEAT_LOG_INFO, "stopping", "peers=%zu",
+             n->control != NULL ? leat_control_live_peers(n->control) : 0);
+    for (unsigned i = 0; i < n->worker_count; i++) {
+        struct leat_order *order = calloc(1, sizeof *order);
+        if (order == NULL) {
+            abort(); /* the only way to say stop is gone; the supervisor starts us anew */
+        }
+        leat_list_init(&order->node);
+        order->type = LEAT_ORDER_STOP;
+        leat_worker_post(n->workers[i], order);
+    }
+}
+
+static void port_shutdown(void *data)
+{
+    stop(data);
+}
+
+static void rearm(struct node *n)
+{
+    leat_timer_set(n->timer, leat_control_deadline(n->control));
+}
+
+/* ---- callbacks of the loop ---- */
+
+static void on_answer(void *data, struct leat_list *message)
+{
+    struct node *n = data;
+    struct leat_order *order = LEAT_CONTAINER(message, struct leat_order, node);
+    uint64_t now_us = leat_now_us();
+    switch (order->type) {
+    case LEAT_ORDER_COMMAND:
+        leat_control_complete(n->control, order->command, now_us);
+        break;
+    case LEAT_ORDER_EVENT:
+        leat_control_event(n->control, order->worker, &order->event, now_us);
+        break;
+    case LEAT_ORDER_STOPPED:
+        n->stopped_count++;
+        if (n->stopped_count == n->worker_count) {
+            leat_loop_stop(n->loop);
+        }
+        break;
+    case LEAT_ORDER_STOP:
+        break; /* goes the other way only */
+    }
+    free(order);
+    rearm(n);
+}
+
+static void on_timer(void *data, uint64_t now_us)
+{
+    struct node *n = data;
+    leat_control_tick(n->control, now_us);
+    rearm(n);
+}
+
+static void on_signal(void *data, int signum)
+{
+    struct node *n = data;
+    if (signum == SIGHUP) {
+        leat_log(LEAT_LOG_INFO, "sighup", "effect=none");
+        return;
+    }
+    if (n->is_draining || n->config->drain_s == 0) {
+        stop(n);
+        return;
+    }
+    uint64_t now_us = leat_now_us();
+    n->is_draining = true;
+    leat_log(LEAT_LOG_INFO, "draining", "seconds=%u peers=%zu", n->config->drain_s,
+             leat_control_live_peers(n->control));
+    leat_control_drain(n->control, now_us + (uint64_t)n->config->drain_s * 1000000, now_us);
+    rearm(n);
+}
+
+static void say_refused(struct node *n)
+{
+    uint64_t refused = leat_unix_server_refused(n->server), now_us = leat_now_us();
+    if (refused != n->refused_said && now_us - n->refused_said_us > 60000000) {
+        leat_log(LEAT_LOG_WARN, "control_refused",
+                 "connections=%llu reason=\"out of file descriptors\"",
+                 (unsigned long long)(refused - n->refused_said));
+        n->refused_said = refused;
+        n->refused_said_us = now_us;
+    }
+}
+
+static void conn_opened(void *data, struct leat_conn *c)
+{
+    struct node *n = data;
+    struct leat_control_conn *conn = leat_control_conn_opened(n->control, c);
+    leat_conn_set_data(c, conn);
+    if (conn == NULL) {
+        leat_conn_close(c, false);
+    }
+    say_refused(n);
+}
+
+static void conn_octets(void *data, struct leat_conn *c, struct leat_span octets)
+{
+    struct node *n = data;
+    if (leat_conn_data(c) != NULL) {
+        leat_control_conn_octets(n->control, leat_conn_data(c), octets, leat_now_us());
+        rearm(n);
+    }
+}
+
+static void conn_ended(void *data, struct leat_conn *c)
+{
+    struct node *n = data;
+    if (leat_conn_data(c) != NULL) {
+        leat_control_conn_ended(n->control, leat_conn_data(c), leat_now_us());
+        rearm(n);
+    }
+}
+
+static void conn_closed(void *data, struct leat_conn *c)
+{
+    struct node *n = data;
+    if (leat_conn_data(c) != NULL) {
+        leat_control_conn_closed(n->control, leat_conn_data(c));
+    }
+}
+
+/* ---- start ---- */
+
+static struct leat_addr with_port(struct leat_addr a, unsigned worker)
+{
+    a.port = (uint16_t)(a.port + worker);
+    return a;
+}
+
+/** listen "auto": wildcard sockets of both families; every usable address and 127.0.0.1 is
+ * announced. */
+static size_t auto_listen(const struct leat_config *c, struct leat_config_listen listen[static 2])
+{
+    static const uint8_t any4[4] = {0}, loop4[4] = {127, 0, 0, 1};
+    static const uint8_t any6[16] = {0};
+    struct leat_addr found[LEAT_SDP_CANDIDATES_MAX];
+    size_t count = leat_interface_addrs(found, LEAT_ARRAY_LEN(found));
+    memset(listen, 0, 2 * sizeof listen[0]);
+    listen[0].addr = leat_addr_v4(any4, c->port);
+    listen[1].addr = leat_addr_v6(any6, c->port, 0);
+    bool has_loopback = false;
+    for (size_t i = 0; i < count; i++) {
+        struct leat_config_listen *l = &listen[found[i].family == LEAT_FAMILY_V6 ? 1 : 0];
+        found[i].port = c->port;
+        has_loopback = has_loopback || leat_addr_is_loopback(&found[i]);
+        l->announce[l->announce_count++] = found[i];
+    }
+    if (!has_loopback && listen[0].announce_count < LEAT_SDP_CANDIDATES_MAX) {
+        listen[0].announce[listen[0].announce_count++] = leat_addr_v4(loop4, c->port);
+    }
+    return listen[1].announce_count > 0
+               ? 2
+               : 1; /* no IPv6 address: no IPv6 socket, which may not even exist */
+}
+
+static void announce(struct node *n, const struct leat_config_listen *l, unsigned worker)
+{
+    for (size_t i = 0; i < l->announce_count; i++) {
+        size_t *count = &n->info->announce_counts[worker];
+        if (*count < LEAT_SDP_CANDIDATES_MAX) {
+            n->info->announce[worker][(*count)++] = with_port(l->announce[i], worker);
+        }
+    }
+}
+
+static int start_worker(struct node *n, unsigned index, const struct leat_config_listen *listen,
+                        size_t count, char *why, size_t why_cap)
+{
+    struct leat_worker_params p = {
+        .index = index,
+        .generation = n->info->generation,
+        .listen_count = count,
+        .receive_buffer = n->config->receive_buffer,
+        .peers_max = n->config->peers_max,
+        .handshakes = n->config->handshakes,
+        .answers = n->answers,
+    };
+    for (size_t i = 0; i < count; i++) {
+        if (listen[i].addr.port + index > UINT16_MAX) {
+            (void)snprintf(why, why_cap, "worker %u has no UDP port: %u + %u is over 65535", index,
+                           listen[i].addr.port, index);
+            return LEAT_E_RANGE;
+        }
+        p.listen[i] = with_port(listen[i].addr, index);
+        announce(n, &listen[i], index);
+        n->info->listen[n->info->listen_count].worker = index;
+        n->info->listen[n->info->listen_count].addr = p.listen[i];
+        n->info->listen_count++;
+    }
+    size_t granted = 0;
+    int error = leat_worker_start(&n->workers[index], &p, &granted, why, why_cap);
+    if (error == 0) {
+        n->worker_count++;
+        if (index == 0 || granted < n->info->receive_buffer) {
+            n->info->receive_buffer = granted;
+        }
+    }
+    return error;
+}
+
+static int start_workers(struct node *n, char *why, size_t why_cap)
+{
+    const struct leat_config *c = n->config;
+    struct leat_config_listen automatic[2];
+    const struct leat_config_listen *listen = c->is_listen_auto ? automatic : c->listen;
+    size_t count = c->is_listen_auto ? auto_listen(c, automatic) : c->listen_count;
+    for (unsigned i = 0; i < n->info->workers; i++) {
+        int error = start_worker(n, i, listen, count, why, why_cap);
+        if (error != 0) {
+            return error;
+        }
+    }
+    return 0;
+}
+
+static void describe_firewall(struct node *n)
+{
+    unsigned least = 65535, most = 0;
+    for (size_t i = 0; i < n->info->listen_count; i++) {
+        unsigned port = n->info->listen[i].addr.port;
+        least = port < least ? port : least;
+        most = port > most ? port : most;
+    }
+    if (least == most) {
+        (void)snprintf(n->firewall, sizeof n->firewall, "allow UDP port %u in, from anywhere",
+                       least);
+    } else {
+        (void)snprintf(n->firewall, sizeof n->firewall, "allow UDP ports %u-%u in, from anywhere",
+                       least, most);
+    }
+    n->info->firewall = n->firewall;
+}
+
+static unsigned worker_count(const struct leat_config *c)
+{
+    unsigned cpus = leat_cpu_count();
+    if (c->workers != 0) {
+        return c->workers;
+    }
+    return cpus > 1 ? (cpus - 1 < LEAT_CONTROL_WORKERS_MAX ? cpus - 1 : LEAT_CONTROL_WORKERS_MAX)
+                    : 1;
+}
+
+static void fill_info(struct node *n)
+{
+    struct leat_control_info *info = n->info;
+    const struct leat_config *c = n->config;
+    uint8_t boot[8];
+    leat_rng_fill(leat_rng_thread(), boot, sizeof boot);
+    leat_hex_encode(boot, sizeof boot, info->boot);
+    info->version = LEAT_VERSION;
+    info->pid = (int)getpid();
+    info->workers = worker_count(c);
+    info->generation = leat_rng_u32(leat_rng_thread()) & 0x3ffff;
+    info->identity = n->identity;
+    memcpy(info->profiles, c->profiles, sizeof info->profiles);
+    info->profile_count = c->profile_count;
+    info->policy = c->policy;
+    info->peers_max = c->peers_max;
+    info->ssrcs_per_peer = c->ssrcs_per_peer;
+    info->ended_keep_us = (uint64_t)c->ended_keep_s * 1000000;
+    info->uv_version = leat_io_library_version();
+    info->dtls_version = leat_dtls_library_version();
+    info->srtp_version = leat_srtp_library_version();
+}
+
+static int start_control(struct node *n, char *why, size_t why_cap)
+{
+    static const struct leat_conn_events events = {conn_opened, conn_octets, conn_ended,
+                                                   conn_closed};
+    struct leat_control_port port = {n, port_post, port_write, port_close, port_shutdown};
+    int error = leat_control_new(&n->control, n->info, &port, leat_rng_thread(), leat_now_us());
+    if (error != 0) {
+        (void)snprintf(why, why_cap, "out of memory");
+        return error;
+    }
+    return leat_unix_listen(&n->server, n->loop, n->config->socket, &events, n, why, why_cap);
+}
+
+static int start_libraries(char *why, size_t why_cap)
+{
+    if (leat_crypto_start() != 0) {
+        (void)snprintf(why, why_cap, "no crypto provider passes its known answers");
+        return LEAT_E_CRYPTO;
+    }
+    if (leat_srtp_start() != 0) {
+        (void)snprintf(why, why_cap,
+                       "libsrtp2 does not take our ciphers, or their known answers fail");
+        return LEAT_E_CRYPTO;
+    }
+    return 0;
+}
+
+static int start(struct node *n, char *why, size_t why_cap)
+{
+    static const int signums[SIGNALS] = {SIGTERM, SIGINT, SIGHUP};
+    int error = start_libraries(why, why_cap);
+    if (error == 0) {
+        error = make_identity(n->config, &n->identity, why, why_cap);
+    }
+    if (error != 0) {
+        return error;
+    }
+    (void)snprintf(why, why_cap, "out of memory");
+    n->info = calloc(1, sizeof *n->info);
+    n->loop = leat_loop_new();
+    if (n->info == NULL || n->loop == NULL) {
+        return LEAT_E_NOMEM;
+    }
+    n->answers = leat_mailbox_new(n->loop, on_answer, n);
+    n->timer = leat_timer_new(n->loop, on_timer, n);
+    for (size_t i = 0; i < SIGNALS; i++) {
+        n->signals[i] = leat_signal_new(n->loop, signums[i], on_signal, n);
+        if (n->signals[i] == NULL) {
+            return LEAT_E_NOMEM;
+        }
+    }
+    if (n->answers == NULL || n->timer == NULL) {
+        return LEAT_E_NOMEM;
+    }
+    fill_info(n);
+    error = start_workers(n, why, why_cap);
+    if (error == 0) {
+        describe_firewall(n);
+        error = start_control(n, why, why_cap);
+    }
+    return error;
+}
+
+static void say_started(const struct node *n)
+{
+    char text[LEAT_ADDR_TEXT_MAX];
+    uint8_t fingerprint[LEAT_FINGERPRINT_LEN];
+    char fingerprint_text[LEAT_FINGERPRINT_TEXT_MAX];
+    leat_dtls_identity_fingerprint(n->identity, fingerprint);
+    leat_log(LEAT_LOG_INFO, "started", "version=%s pid=%d workers=%u socket=%s fingerprint=%s",
+             LEAT_VERSION, n->info->pid, n->info->workers, n->config->socket,
+             leat_dtls_fingerprint_format(fingerprint, fingerprint_text));
+    const char *primitive, *provider;
+    for (size_t i = 0; leat_crypto_describe(i, &primitive, &provider); i++) {
+        leat_log(LEAT_LOG_DEBUG, "crypto", "primitive=%s provider=%s", primitive, provider);
+    }
+    for (size_t i = 0; i < n->info->listen_count; i++) {
+        leat_log(LEAT_LOG_INFO, "listening", "worker=%u udp=%s", n->info->listen[i].worker,
+                 leat_addr_format(&n->info->listen[i].addr, text));
+    }
+    for (size_t i = 0; i < n->info->announce_counts[0]; i++) {
+        leat_log(LEAT_LOG_INFO, "announcing", "worker=0 candidate=%s",
+                 leat_addr_format(&n->info->announce[0][i], text));
+    }
+    leat_log(LEAT_LOG_INFO, "firewall", "rule=\"%s\"", n->firewall);
+    if (n->info->receive_buffer < RECEIVE_BUFFER_GOOD) {
+        leat_log(LEAT_LOG_WARN, "receive_buffer_small",
+                 "granted=%zu wanted=%zu effect=\"bursts are lost in the kernel\" fix=\"sysctl -w "
+                 "net.core.rmem_max=%zu\"",
+                 n->info->receive_buffer, n->config->receive_buffer, n->config->receive_buffer);
+    } else {
+        leat_log(LEAT_LOG_INFO, "receive_buffer", "granted=%zu", n->info->receive_buffer);
+    }
+}
+
+/** Whatever a start that failed half-way, or a run that is over, left. */
+static void finish(struct node *n)
+{
+    for (unsigned i = 0; i < n->worker_count; i++) {
+        leat_worker_free(n->workers[i]);
+    }
+    leat_unix_server_close(n->server);
+    leat_mailbox_close(n->answers);
+    leat_timer_close(n->timer);
+    for (size_t i = 0; i < SIGNALS; i++) {
+        leat_signal_close(n->signals[i]);
+    }
+    leat_control_free(n->control);
+    leat_loop_free(n->loop);
+    leat_dtls_identity_free(n->identity);
+    leat_srtp_stop();
+    free(n->info);
+}
+
+int leat_node_run(const struct leat_config *config)
+{
+    struct node n = {.config = config};
+    char why[512];
+    (void)signal(SIGPIPE, SIG_IGN);
+    leat_log_setup(config->log_level, STDERR_FILENO);
+    if (start(&n, why, sizeof why) != 0) {
+        (void)fprintf(stderr, "leatd: %s\n", why);
+        stop(&n);
+        if (n.worker_count > 0) {
+            leat_loop_run(n.loop);
+        }
+        finish(&n);
+        return 1;
+    }
+    say_started(&n);
+    rearm(&n);
+    leat_loop_run(n.loop);
+    leat_log(LEAT_LOG_INFO, "stopped", "pid=%d", n.info->pid);
+    finish(&n);
+    return 0;
+}

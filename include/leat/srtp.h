@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * @file  SRTP and SRTCP of one peer (RFC 3711, 7714) over libsrtp2 with the crypto layer's ciphers inside it.
+ * @file  SRTP and SRTCP of one peer (RFC 3711, 7714) over libsrtp2 with the crypto layer's ciphers
+ * inside it.
  * @module srtp
  */
 #ifndef LEAT_SRTP_H
@@ -9,58 +10,69 @@
 #include <leat/crypto.h>
 #include <leat/profile.h>
 
-#define LEAT_SRTP_TRAILER_MAX 148    /**< octets that protection may add; leave this room */
+#define LEAT_SRTP_TRAILER_MAX 148 /**< octets that protection may add; leave this room */
 #define LEAT_SRTP_REPLAY_WINDOW 1024
-#define LEAT_SRTP_SSRCS_MAX 64       /**< default limit of incoming SSRCs a peer */
+#define LEAT_SRTP_SSRCS_MAX 64 /**< default limit of incoming SSRCs a peer */
 
-/** Process-wide set-up: libsrtp2's own, then our cipher and auth types with their known answers. Once, before threads start,
- *  after leat_crypto_start. @return 0 or LEAT_E_CRYPTO. */
+/** Process-wide set-up: libsrtp2's own, then our cipher and auth types with their known answers.
+ * Once, before threads start, after leat_crypto_start. @return 0 or LEAT_E_CRYPTO. */
 int leat_srtp_start(void);
 void leat_srtp_stop(void);
 const char *leat_srtp_library_version(void);
 
 enum leat_srtp_verdict {
     LEAT_SRTP_OK,
-    LEAT_SRTP_REPLAY,     /**< seen before, or older than the window */
+    LEAT_SRTP_REPLAY, /**< seen before, or older than the window */
     LEAT_SRTP_AUTH_FAIL,
     LEAT_SRTP_MALFORMED,  /**< too short or broken before any crypto */
     LEAT_SRTP_SSRC_LIMIT, /**< a new SSRC over the peer's limit */
-    LEAT_SRTP_INDEX_USED, /**< sending: the index is not above the last one of that SSRC (RFC 3711 9.1) */
+    LEAT_SRTP_INDEX_USED, /**< sending: not above the SSRC's last index (RFC 3711 9.1) */
     LEAT_SRTP_NO_ROOM,    /**< sending: out is too small */
     LEAT_SRTP_FAILED      /**< the library or a provider failed */
 };
 
 struct leat_srtp;
 
-/** @param keys copied; the caller wipes its own. @return 0, LEAT_E_NOMEM, LEAT_E_INVALID or LEAT_E_CRYPTO. */
+/** @param keys copied; the caller wipes its own
+ *  @param ssrc_limit incoming SSRCs, RTP and RTCP together; above 0
+ *  @return 0, LEAT_E_NOMEM or LEAT_E_INVALID. */
 int leat_srtp_new(struct leat_srtp **out, const struct leat_srtp_keys *keys, size_t ssrc_limit);
 void leat_srtp_free(struct leat_srtp *s); /**< NULL is fine; wipes */
 
 /**
  * Check and remove SRTP protection, in place.
  *
- * Moves the replay window of the packet's SSRC on LEAT_SRTP_OK and on no other verdict (RFC 3711 3.3). A new SSRC is tried
- * with a roll-over counter of 0, then of 1 (a receiver that joins just past the wrap), and leaves no state unless it authenticates.
+ * Moves the replay window of the packet's SSRC on LEAT_SRTP_OK and on no other verdict (RFC
+ * 3711 3.3). A new SSRC is tried with a roll-over counter of 0, then of 1 (a receiver that joins
+ * just past the wrap), and leaves no state unless it authenticates.
  *
- * @param pkt  in: a whole SRTP packet. Out on LEAT_SRTP_OK: plain RTP. Content is undefined after any other verdict.
- * @param len  in and out
- * @param is_new_ssrc  set to whether this packet was the first of its SSRC; may be NULL
+ * @param pkt  in: a whole SRTP packet (over 65535 octets is LEAT_SRTP_MALFORMED; over 2048 gets no
+ *             second try). Out on LEAT_SRTP_OK: plain RTP. Undefined after any other verdict.
+ * @param len  in; out on LEAT_SRTP_OK, else unchanged
+ * @param is_new_ssrc  set to whether this packet is the first RTP of its SSRC that authenticated;
+ *             may be NULL
  */
-enum leat_srtp_verdict leat_srtp_unprotect(struct leat_srtp *s, uint8_t *pkt, size_t *len, bool *is_new_ssrc);
-/** The same for SRTCP; a packet without the E bit is AUTH_FAIL (WebRTC encrypts always). */
+enum leat_srtp_verdict leat_srtp_unprotect(struct leat_srtp *s, uint8_t *pkt, size_t *len,
+                                           bool *is_new_ssrc);
+/** The same for SRTCP; a packet without the E bit is AUTH_FAIL (WebRTC encrypts always). An SSRC
+ * that only sends RTCP counts towards the limit. Replay window 128 (libsrtp2's). */
 enum leat_srtp_verdict leat_srtp_unprotect_rtcp(struct leat_srtp *s, uint8_t *pkt, size_t *len);
 
 /**
  * Protect one plaintext RTP packet for this peer, out of place.
  *
- * No index twice: the packet's index (its sequence number, extended by what was sent before on its SSRC) must be above the last
- * one sent on that SSRC under these keys; that mark lives as long as s.
+ * No index twice: the packet's index (its sequence number, extended by what was sent before on its
+ * SSRC) must be above the last one sent on that SSRC under these keys and less than 2^15 above it;
+ * that mark lives as long as s. Only then, and once it fits, is the index used; from there on it
+ * stays used whatever the verdict.
  *
+ * @param plain  RTP whose header, CSRCs and extension block lie inside it, else LEAT_SRTP_MALFORMED
  * @param out  >= plain.len + LEAT_SRTP_TRAILER_MAX octets of room; must not overlap plain
  */
-enum leat_srtp_verdict leat_srtp_protect(struct leat_srtp *s, struct leat_span plain, uint8_t *out, size_t cap, size_t *out_len);
-enum leat_srtp_verdict leat_srtp_protect_rtcp(struct leat_srtp *s, struct leat_span plain, uint8_t *out, size_t cap,
-                                              size_t *out_len);
+enum leat_srtp_verdict leat_srtp_protect(struct leat_srtp *s, struct leat_span plain, uint8_t *out,
+                                         size_t cap, size_t *out_len);
+enum leat_srtp_verdict leat_srtp_protect_rtcp(struct leat_srtp *s, struct leat_span plain,
+                                              uint8_t *out, size_t cap, size_t *out_len);
 enum leat_srtp_profile leat_srtp_profile_of(const struct leat_srtp *s);
 
 #endif

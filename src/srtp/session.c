@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * SRTP and SRTCP of one peer: two tables of streams, one a direction, each stream a libsrtp2
+ * session of one SSRC. libsrtp2 derives the keys and does framing, indexes and replay windows; what
+ * stands here is what it leaves open.
+ *
+ * Receiving. Shape, lengths and the E bit are checked before libsrtp2 sees a packet. An SSRC
+ * becomes known with its first packet that authenticates, RTP or RTCP (a subscriber that never
+ * sends RTP still sends reports), up to the limit; a packet that fails leaves no state. The first
+ * RTP packet of an SSRC is tried with a roll-over counter of 0 and then of 1: a receiver that lost
+ * the packets before the wrap would else reject the stream for ever (RFC 3711 3.3.1). The second
+ * try has its own copy, because GCM overwrites what it could not authenticate.
+ *
+ * Sending. Each SSRC keeps the highest index it has used; only a higher one is protected (RFC 3711
+ * 9.1, RFC 7714 8.4). A packet's index is the one above that mark that its sequence number can
+ * mean, less than 2^15 away: this is what libsrtp2 computes too, so both agree on the roll-over
+ * counter. The mark moves before libsrtp2 runs: an index counts as used even when protection fails.
+ * libsrtp2 counts the SRTCP index itself, per SSRC and from 1, and streams live as long as the
+ * keys, so that it never restarts.
+ */
+#include <leat/srtp.h>
+
+#include <assert.h>
+#include <stdlib.h>
+
+#include <leat/seq.h>
+
+#include "glue.h"
+#include "stream.h"
+
+#define RTP_HEADER_LEN 12
+#define RTCP_HEADER_LEN 8
+#define RTCP_TRAILER_LEN 4 /* E bit and index */
+#define CM_RTCP_TAG_LEN 10
+#define E_BIT 0x80
+#define PACKET_MAX 65535
+#define RETRY_MAX 2048         /* longer packets get one try; media does not come in such sizes */
+#define SEND_WINDOW 64         /* libsrtp2's smallest: the mark above it lets nothing old through */
+#define INDEX_END (1ull << 48) /* RFC 3711 9.2: no more packets under one key */
+
+static_assert(LEAT_SRTP_TRAILER_MAX >= SRTP_MAX_TRAILER_LEN + 4, "libsrtp2 may write more");
+
+struct leat_srtp {
+    struct leat_srtp_keys keys;
+    size_t ssrc_limit;
+    size_t rtp_tag_len, rtcp_tag_len;
+    bool is_aead;
+    struct leat__srtp_table receive, send;
+};
+
+int leat_srtp_start(void)
+{
+    if (srtp_init() != srtp_err_status_ok) {
+        return LEAT_E_CRYPTO;
+    }
+    if (leat__srtp_glue_install() != srtp_err_status_ok) {
+        srtp_shutdown();
+        return LEAT_E_CRYPTO;
+    }
+    return 0;
+}
+
+void leat_srtp_stop(void)
+{
+    srtp_shutdown();
+}
+
+const char *leat_srtp_library_version(void)
+{
+    return srtp_get_version_string();
+}
+
+int leat_srtp_new(struct leat_srtp **out, const struct leat_srtp_keys *keys, size_t ssrc_limit)
+{
+    *out = NULL;
+    if (leat_srtp_profile_key_len(keys->profile) == 0 || ssrc_limit == 0) {
+        return LEAT_E_INVALID;
+    }
+    struct leat_srtp *s = calloc(1, sizeof(*s));
+    if (s == NULL) {
+        return LEAT_E_NOMEM;
+    }
+    s->keys = *keys;
+    s->ssrc_limit = ssrc_limit;
+    s->is_aead =
+        keys->profile == LEAT_SRTP_AEAD_AES_128_GCM || keys->profile == LEAT_SRTP_AEAD_AES_256_GCM;
+    s->rtcp_tag_len = s->is_aead ? LEAT__SRTP_GCM_TAG_LEN : CM_RTCP_TAG_LEN;
+    s->rtp_tag_len = keys->profile == LEAT_SRTP_AES128_CM_SHA1_32 ? 4 : s->rtcp_tag_len;
+    *out = s;
+    return 0;
+}
+
+void leat_srtp_free(struct leat_srtp *s)
+{
+    if (s == NULL) {
+        return;
+    }
+    leat__srtp_table_deinit(&s->receive);
+    leat__srtp_table_deinit(&s->send);
+    leat_wipe(s, sizeof(*s));
+    free(s);
+}
+
+enum leat_srtp_profile leat_srtp_profile_of(const struct leat_srtp *s)
+{
+    return s->keys.profile;
+}
+
+/* Version 2, and header, CSRCs and extension block inside the packet (RFC 3550 5.1, 5.3.1). */
+static bool is_rtp(const uint8_t *p, size_t len)
+{
+    if (len < RTP_HEADER_LEN || len > PACKET_MAX || p[0] >> 6 != 2) {
+        return false;
+    }
+    size_t header_len = RTP_HEADER_LEN + 4 * (size_t)(p[0] & 0x0f);
+    if ((p[0] & 0x10) != 0) {
+        if (len < header_len + 4) {
+            return false;
+        }
+        header_len += 4 + 4 * (size_t)leat_get_u16(p + header_len + 2);
+    }
+    return header_len <= len;
+}
+
+static bool is_rtcp(const uint8_t *p, size_t len)
+{
+    return len >= RTCP_HEADER_LEN && len <= PACKET_MAX && p[0] >> 6 == 2;
+}
+
+static enum leat_srtp_verdict verdict_of(srtp_err_status_t status)
+{
+    switch ((int)status) {
+    case srtp_err_status_ok:
+        return LEAT_SRTP_OK;
+    case srtp_err_status_replay_fail:
+    case srtp_err_status_replay_old:
+    case srtp_err_status_pkt_idx_old:
+        return LEAT_SRTP_REPLAY;
+    case srtp_err_status_auth_fail:
+    case srtp_err_status_cant_check:
+        return LEAT_SRTP_AUTH_FAIL;
+    case srtp_err_status_bad_param:
+    case srtp_err_status_parse_err:
+        return LEAT_SRTP_MALFORMED;
+    default:
+        return LEAT_SRTP_FAILED;
+    }
+}
+
+/* ---- receiving ---- */
+
+typedef srtp_err_status_t (*library_call)(srtp_t session, void *packet, int *len);
+
+/* *len changes on LEAT_SRTP_OK only. */
+static enum leat_srtp_verdict run(library_call call, srtp_t session, uint8_t *pkt, size_t *len)
+{
+    int octets = (int)*len;
+    enum leat_srtp_verdict verdict = verdict_of(call(session, pkt, &octets));
+    if (verdict == LEAT_SRTP_OK) {
+        *len = (size_t)octets;
+    }
+    return verdict;
+}
+
+static enum leat_srtp_verdict unprotect_first_rtp(struct leat__srtp_stream *stream, uint8_t *pkt,
+                                                  size_t *len)
+{
+    uint8_t copy[RETRY_MAX];
+    bool may_retry = *len <= sizeof(copy);
+    if (may_retry) {
+        memcpy(copy, pkt, *len);
+    }
+    enum leat_srtp_verdict verdict = run(srtp_unprotect, stream->session, pkt, len);
+    if (verdict != LEAT_SRTP_AUTH_FAIL || !may_retry) {
+        return verdict;
+    }
+    memcpy(pkt, copy, *len);
+    srtp_set_stream_roc(stream->session, stream->ssrc, 1);
+    verdict = run(srtp_unprotect, stream->session, pkt, len);
+    if (verdict != LEAT_SRTP_OK) {
+        srtp_set_stream_roc(stream->session, stream->ssrc, 0);
+    }
+    return verdict;
+}
+
+/* A packet of an SSRC that nothing was received from: its stream stays when the packet
+ * authenticates. */
+static enum leat_srtp_verdict unprotect_unknown(struct leat_srtp *s, uint32_t ssrc,
+                                                bool is_rtp_packet, uint8_t *pkt, size_t *len)
+{
+    if (s->receive.count >= s->ssrc_limit) {
+        return LEAT_SRTP_SSRC_LIMIT;
+    }
+    struct leat__srtp_stream stream;
+    if (leat__srtp_table_reserve(&s->receive) != 0 ||
+        leat__srtp_stream_open(&stream, s->keys.profile, &s->keys.receive, ssrc,
+                               LEAT_SRTP_REPLAY_WINDOW) != 0) {
+        return LEAT_SRTP_FAILED;
+    }
+    enum leat_srtp_verdict verdict = is_rtp_packet
+                                         ? unprotect_first_rtp(&stream, pkt, len)
+                                         : run(srtp_unprotect_rtcp, stream.session, pkt, len);
+    if (verdict == LEAT_SRTP_OK) {
+        stream.has_rtp = is_rtp_packet;
+        leat__srtp_table_add(&s->receive, &stream);
+    } else {
+        leat__srtp_stream_close(&stream);
+    }
+    return verdict;
+}
+
+enum leat_srtp_verdict leat_srtp_unprotect(struct leat_srtp *s, uint8_t *pkt, size_t *len,
+                                           bool *is_new_ssrc)
+{
+    if (is_new_ssrc != NULL) {
+        *is_new_ssrc = false;
+    }
+    if (*len < s->rtp_tag_len || *len > PACKET_MAX || !is_rtp(pkt, *len - s->rtp_tag_len)) {
+        return LEAT_SRTP_MALFORMED;
+    }
+    uint32_t ssrc = leat_get_u32(pkt + 8);
+    struct leat__srtp_stream *stream = leat__srtp_table_get(&s->receive, ssrc);
+    if (stream != NULL && stream->has_rtp) {
+        return run(srtp_unprotect, stream->session, pkt, len);
+    }
+    enum leat_srtp_verdict verdict = stream != NULL ? unprotect_first_rtp(stream, pkt, len)
+                                                    : unprotect_unknown(s, ssrc, true, pkt, len);
+    if (verdict == LEAT_SRTP_OK) {
+        if (stream != NULL) {
+            stream->has_rtp = true;
+        }
+        if (is_new_ssrc != NULL) {
+            *is_new_ssrc = true;
+        }
+    }
+    return verdict;
+}
+
+enum leat_srtp_verdict leat_srtp_unprotect_rtcp(struct leat_srtp *s, uint8_t *pkt, size_t *len)
+{
+    size_t added = RTCP_TRAILER_LEN + s->rtcp_tag_len;
+    if (*len < added || *len > PACKET_MAX || !is_rtcp(pkt, *len - added)) {
+        return LEAT_SRTP_MALFORMED;
+    }
+    /* The trailer word stands before the tag (RFC 3711 3.4), in AEAD profiles behind it (RFC
+     * 7714 9.3). */
+    size_t trailer_at = s->is_aead ? *len - RTCP_TRAILER_LEN : *len - added;
+    if ((pkt[trailer_at] & E_BIT) == 0) {
+        return LEAT_SRTP_AUTH_FAIL;
+    }
+    uint32_t ssrc = leat_get_u32(pkt + 4);
+    struct leat__srtp_stream *stream = leat__srtp_table_get(&s->receive, ssrc);
+    if (stream != NULL) {
+        return run(srtp_unprotect_rtcp, stream->session, pkt, len);
+    }
+    return unprotect_unknown(s, ssrc, false, pkt, len);
+}
+
+/* ---- sending ---- */
+
+/* The sending stream of an SSRC, made when it is new; NULL on failure. */
+static struct leat__srtp_stream *send_stream(struct leat_srtp *s, uint32_t ssrc)
+{
+    struct leat__srtp_stream *stream = leat__srtp_table_get(&s->send, ssrc);
+    if (stream != NULL) {
+        return stream;
+    }
+    struct leat__srtp_stream fresh;
+    if (leat__srtp_table_reserve(&s->send) != 0 ||
+        leat__srtp_stream_open(&fresh, s->keys.profile, &s->keys.send, ssrc, SEND_WINDOW) != 0) {
+        return NULL;
+    }
+    return leat__srtp_table_add(&s->send, &fresh);
+}
+
+/* Move the mark to the index that `seq` means; false when it is not above the mark. */
+static bool take_index(struct leat__srtp_stream *stream, uint16_t seq)
+{
+    uint64_t index = seq;
+    if (stream->has_rtp) {
+        int ahead = leat_seq16_diff(seq, (uint16_t)stream->index);
+        if (ahead <= 0 || stream->index + (uint64_t)ahead >= INDEX_END) {
+            return false;
+        }
+        index = stream->index + (uint64_t)ahead;
+    }
+    stream->index = index;
+    stream->has_rtp = true;
+    return true;
+}
+
+static enum leat_srtp_verdict protect_copy(library_call call, srtp_t session,
+                                           struct leat_span plain, uint8_t *out, size_t *out_len)
+{
+    memcpy(out, plain.data, plain.len);
+    size_t len = plain.len;
+    enum leat_srtp_verdict verdict = run(call, session, out, &len);
+    if (verdict == LEAT_SRTP_OK) {
+        *out_len = len;
+        return LEAT_SRTP_OK;
+    }
+    return LEAT_SRTP_FAILED;
+}
+
+enum leat_srtp_verdict leat_srtp_protect(struct leat_srtp *s, struct leat_span plain, uint8_t *out,
+                                         size_t cap, size_t *out_len)
+{
+    if (!is_rtp(plain.data, plain.len)) {
+        return LEAT_SRTP_MALFORMED;
+    }
+    if (cap < LEAT_SRTP_TRAILER_MAX || cap - LEAT_SRTP_TRAILER_MAX < plain.len) {
+        return LEAT_SRTP_NO_ROOM;
+    }
+    struct leat__srtp_stream *stream = send_stream(s, leat_get_u32(plain.data + 8));
+    if (stream == NULL) {
+        return LEAT_SRTP_FAILED;
+    }
+    if (!take_index(stream, leat_get_u16(plain.data + 2))) {
+        return LEAT_SRTP_INDEX_USED;
+    }
+    return protect_copy(srtp_protect, stream->session, plain, out, out_len);
+}
+
+enum leat_srtp_verdict leat_srtp_protect_rtcp(struct leat_srtp *s, struct leat_span plain,
+                                              uint8_t *out, size_t cap, size_t *out_len)
+{
+    if (!is_rtcp(plain.data, plain.len)) {
+        return LEAT_SRTP_MALFORMED;
+    }
+    if (cap < LEAT_SRTP_TRAILER_MAX || cap - LEAT_SRTP_TRAILER_MAX < plain.len) {
+        return LEAT_SRTP_NO_ROOM;
+    }
+    struct leat__srtp_stream *stream = send_stream(s, leat_get_u32(plain.data + 4));
+    if (stream == NULL) {
+        return LEAT_SRTP_FAILED;
+    }
+    return protect_copy(srtp_protect_rtcp, stream->session, plain, out, out_len);
+}

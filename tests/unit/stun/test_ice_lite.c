@@ -44,6 +44,24 @@ static void t2__ninth__pushes_out_the_oldest_not_selected(void)
     LEAT_CHECK(is_selected(&a, kept) && !a.change.selected_changed);
 }
 
+static void t2__selected_in_the_middle_is_the_oldest__stays(void)
+{
+    struct agent a = new_agent();
+    for (unsigned i = 0; i < 8; i++) {
+        check(&a, from_port(50000 + i), LOW, T0 + 10 * MS + i);
+    }
+    nominate(&a, from_port(50004), HIGH, T0 + 11 * MS);
+    for (unsigned i = 0; i < 8; i++) {
+        if (i != 4) {
+            check(&a, from_port(50000 + i), LOW, T0 + 20 * MS - i);
+        }
+    }
+    struct leat_tuple gone = from_port(50007);
+    check(&a, from_port(50008), LOW, T0 + 21 * MS);
+    LEAT_CHECK(a.change.tuple_removed && leat_tuple_equal(&a.change.removed, &gone));
+    LEAT_CHECK(is_selected(&a, from_port(50004)));
+}
+
 static void t2__thousand_addresses__bounded(void)
 {
     struct agent a = new_agent();
@@ -325,14 +343,15 @@ static void c1__refused_requests__do_not_count(void)
 static void c2__silent_tuples__removed_one_a_call(void)
 {
     struct agent a = new_agent();
-    struct leat_tuple silent[2] = {from_port(50001), from_port(50002)};
+    struct leat_tuple silent[3] = {from_port(50001), from_port(50002), from_port(50003)};
     check(&a, silent[0], LOW, T0 + 1);
     check(&a, silent[1], LOW, T0 + 2);
-    nominate(&a, from_port(50000), HIGH, T0 + 3);
+    check(&a, silent[2], LOW, T0 + 3);
+    nominate(&a, from_port(50000), HIGH, T0 + 4);
     nominate(&a, from_port(50000), HIGH, T0 + 20 * SECOND);
     LEAT_CHECK_INT(leat_ice_deadline(&a.ice), T0 + 30 * SECOND + 1);
     LEAT_CHECK(leat_ice_tick(&a.ice, T0 + 30 * SECOND, &a.change) && !a.change.tuple_removed);
-    for (size_t i = 0; i < 2; i++) {
+    for (size_t i = 0; i < 3; i++) {
         LEAT_CHECK_ROW(i, leat_ice_tick(&a.ice, T0 + 31 * SECOND, &a.change));
         LEAT_CHECK_ROW(i,
                        a.change.tuple_removed && leat_tuple_equal(&a.change.removed, &silent[i]));
@@ -414,6 +433,7 @@ static void deinit__wipes(void)
 
 STUN_TESTS(LEAT_TEST(t1__success__tuple_becomes_valid),
            LEAT_TEST(t2__ninth__pushes_out_the_oldest_not_selected),
+           LEAT_TEST(t2__selected_in_the_middle_is_the_oldest__stays),
            LEAT_TEST(t2__thousand_addresses__bounded),
            LEAT_TEST(t3__before_a_nomination__latest_checked_is_selected),
            LEAT_TEST(n1__first_use_candidate__selects),

@@ -35,7 +35,7 @@ struct leat__dtls_backend {
     mbedtls_ssl_context ssl;
     mbedtls_ssl_srtp_profile profiles[LEAT_SRTP_PROFILES_MAX + 1];
     enum leat_dtls_role role;
-    uint32_t first_timeout_ms;
+    uint32_t timeout_ms; /* the first of each flight */
     uint8_t fingerprint[LEAT_FINGERPRINT_LEN];
     struct leat_rng *rng;
     struct leat__dtls_queue *out;
@@ -43,7 +43,7 @@ struct leat__dtls_backend {
     struct leat_span input; /* of the present feed, not read yet */
     bool has_read, is_starved;
     uint64_t now_us, timer_start_us, timer_mid_us, timer_end_us; /* start: LEAT_NEVER when off */
-    uint64_t first_feed_us;
+    uint64_t last_send_us;
     bool is_timer_new; /* set since the last settle */
 
     struct leat__dtls_material material;
@@ -66,6 +66,7 @@ static int on_send(void *state, const unsigned char *data, size_t len)
 {
     struct leat__dtls_backend *b = state;
     (void)leat__dtls_queue_push(b->out, LEAT__DTLS_QUEUE_CAP, leat_span(data, len));
+    b->last_send_us = b->now_us;
     return (int)len; /* a full queue is a loss; the flight will be sent again */
 }
 
@@ -233,7 +234,7 @@ int leat__dtls_backend_new(struct leat__dtls_backend **out_backend,
         return LEAT_E_NOMEM;
     }
     b->role = params->role;
-    b->first_timeout_ms = first_timeout_ms;
+    b->timeout_ms = first_timeout_ms;
     b->out = out;
     b->timer_start_us = LEAT_NEVER;
     memcpy(b->fingerprint, params->remote_fingerprint, sizeof(b->fingerprint));
@@ -411,15 +412,17 @@ static bool read_established(struct leat__dtls_backend *b)
     return true;
 }
 
-/* A client knows the round trip when the server has answered: its next flight, which also brings
- * back a lost last flight of the server, starts from there and not from 1 s again. Measured from
- * the first hello, so a repeated one makes it longer, never shorter. */
+/* A client sees the round trip in what answers its hello: its next flight, which also brings back a
+ * lost last flight of the server, starts from there and not from 1 s again. Measured from the
+ * latest hello to each datagram, the shortest counts; should it have answered an earlier hello, the
+ * first timeout comes early and the next is doubled. */
 static void fit_timeout(struct leat__dtls_backend *b)
 {
-    uint64_t ms = (b->now_us - b->first_feed_us) / 500; /* twice the round trip */
-    if (ms < b->first_timeout_ms) {
-        mbedtls_ssl_conf_handshake_timeout(
-            &b->config, ms > TIMEOUT_MIN_MS ? (uint32_t)ms : TIMEOUT_MIN_MS, TIMEOUT_MAX_MS);
+    uint64_t ms = (b->now_us - b->last_send_us) / 500; /* twice the round trip */
+    ms = ms > TIMEOUT_MIN_MS ? ms : TIMEOUT_MIN_MS;
+    if (ms < b->timeout_ms) {
+        b->timeout_ms = (uint32_t)ms;
+        mbedtls_ssl_conf_handshake_timeout(&b->config, b->timeout_ms, TIMEOUT_MAX_MS);
     }
 }
 
@@ -429,9 +432,7 @@ void leat__dtls_backend_feed(struct leat__dtls_backend *b, struct leat_span data
     b->input = datagram;
     b->is_starved = false;
     b->now_us = now_us;
-    if (b->first_feed_us == 0) {
-        b->first_feed_us = now_us;
-    } else if (b->role == LEAT_DTLS_CLIENT && datagram.len != 0 && !b->has_read) {
+    if (b->role == LEAT_DTLS_CLIENT && datagram.len != 0 && !b->material.is_set) {
         fit_timeout(b);
     }
     bool goes_on = true;

@@ -259,12 +259,16 @@ __attribute__((format(printf, 3, 4))) static int refuse(const struct reason *why
 }
 
 /* The library wants PEM with its terminating zero. @return NULL with *error set. */
-static unsigned char *pem_copy(struct leat_span pem, const char *what, const struct reason *why,
-                               int *error)
+static unsigned char *pem_copy(struct leat_span pem, const char *what, const char *label,
+                               const struct reason *why, int *error)
 {
     if (pem.len == 0 || pem.len > PEM_MAX || memchr(pem.data, 0, pem.len) ||
         !memmem(pem.data, pem.len, "-----BEGIN ", 11)) {
         *error = refuse(why, LEAT_E_INVALID, "the %s is not PEM text", what);
+        return NULL;
+    }
+    if (!memmem(pem.data, pem.len, label, strlen(label))) {
+        *error = refuse(why, LEAT_E_INVALID, "the PEM text has no %s in it", what);
         return NULL;
     }
     unsigned char *copy = malloc(pem.len + 1);
@@ -280,7 +284,7 @@ static unsigned char *pem_copy(struct leat_span pem, const char *what, const str
 static int load_chain(struct leat_dtls_identity *id, struct leat_span pem, const struct reason *why)
 {
     int error = 0;
-    unsigned char *copy = pem_copy(pem, "certificate", why, &error);
+    unsigned char *copy = pem_copy(pem, "certificate", "BEGIN CERTIFICATE-----", why, &error);
     if (!copy) {
         return error;
     }
@@ -300,7 +304,7 @@ static int load_key(struct leat_dtls_identity *id, struct leat_span pem, struct 
                     const struct reason *why)
 {
     int error = 0;
-    unsigned char *copy = pem_copy(pem, "private key", why, &error);
+    unsigned char *copy = pem_copy(pem, "private key", "PRIVATE KEY-----", why, &error);
     if (!copy) {
         return error;
     }

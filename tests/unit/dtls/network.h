@@ -105,7 +105,7 @@ static inline void net_post(struct network *net, int to, struct leat_span datagr
                             uint64_t delay_us)
 {
     if (net->flying_count == NET_MAX || datagram.len > sizeof(net->flying[0].data)) {
-        LEAT_CHECK(!"the network is full");
+        leat_test_fail(__FILE__, __LINE__, "the network is full");
         return;
     }
     struct flying *f = &net->flying[net->flying_count++];

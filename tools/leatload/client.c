@@ -110,10 +110,10 @@ static void receive_stun(struct leat_client *c, struct leat_span datagram, uint6
 static void take_dtls_event(struct leat_client *c, struct leat_dtls_event *event, uint64_t now_us)
 {
     if (event->type == LEAT_DTLS_EVENT_CONNECTED) {
-        if (leat_srtp_new(&c->srtp, &event->keys, 0) == 0) {
-            c->state = LEAT_CLIENT_CONNECTED;
-            c->connected_us = now_us;
-        }
+        bool has_keys = leat_srtp_new(&c->srtp, &event->keys, LEAT_SRTP_SSRCS_MAX) == 0;
+        c->state = has_keys ? LEAT_CLIENT_CONNECTED : LEAT_CLIENT_ENDED;
+        c->end = has_keys ? LEAT_DTLS_END_NONE : LEAT_DTLS_END_INTERNAL;
+        c->connected_us = now_us;
     } else if (event->type == LEAT_DTLS_EVENT_ENDED) {
         c->state = LEAT_CLIENT_ENDED;
         c->end = event->end;

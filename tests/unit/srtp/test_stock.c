@@ -53,9 +53,8 @@ static void stock_ask(const char *command, int *status, struct octets *packet)
     fprintf(stock.to, "%s %s\n", command, hex);
     fflush(stock.to);
     if (fscanf(stock.from, "%d %4800s", status, hex) != 2) {
-        *status = -1;
-        packet->len = 0;
-        return;
+        fprintf(stderr, "no answer from %s\n", STOCK_HELPER);
+        exit(1); /* nothing after this would say more */
     }
     *packet = from_hex(hex);
 }

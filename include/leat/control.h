@@ -24,13 +24,21 @@ struct leat_control_conn;
 /** What control asks of its owner. */
 struct leat_control_port {
     void *data;
-    /** Hand a command to a worker's mailbox; it comes back through leat_control_complete. */
+    /** Hand a command to a worker's mailbox; it comes back through leat_control_complete, not from
+     * inside this call. */
     void (*post)(void *data, unsigned worker, struct leat_command *command);
     /** Send octets to a connection. @return 0, or LEAT_E_RANGE when its queue is full (control
      * closes it then). */
     int (*write)(void *data, void *conn, const char *octets, size_t len);
-    void (*close)(void *data, void *conn); /**< leat_control_conn_closed follows */
-    void (*shutdown)(void *data);          /**< daemon.shutdown, or a drain that is over */
+    /** Close when what was written has gone; leat_control_conn_closed follows, not from inside this
+     * call. */
+    void (*close)(void *data, void *conn);
+    /** daemon.shutdown, or a drain that is over; called from leat_control_tick, once. */
+    void (*shutdown)(void *data);
+    /** Octets that wait for a connection's reader. With it the snapshot of a large world is handed
+     * over as the reader takes it (control asks to be ticked meanwhile); NULL: everything is
+     * written at once. */
+    size_t (*queued)(void *data, void *conn);
 };
 
 /** What daemon.info says and the control side needs; texts and arrays are borrowed for control's
@@ -54,9 +62,9 @@ struct leat_control_info {
     struct leat_sdp_policy policy; /**< the configuration's codecs and setup */
     size_t peers_max, ssrcs_per_peer;
     uint64_t ended_keep_us;
-    size_t receive_buffer; /**< granted */
-    const char *firewall;  /**< one sentence */
-    const char *uv_version, *dtls_version, *srtp_version;
+    size_t receive_buffer;                                               /**< granted */
+    const char *firewall;                                                /**< one sentence */
+    const char *uv_version, *dtls_version, *srtp_version, *json_version; /**< NULL: left out */
 };
 
 int leat_control_new(struct leat_control **out, const struct leat_control_info *info,

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MIT */
+/* peer.close, peer.get, peer.list and group.close. A closed peer's id is free at once; its end
+ * comes as an event when the worker has carried it out. */
+#include "private.h"
+
+#include <stdlib.h>
+
+struct closing {
+    bool was_there;
+    size_t count;
+};
+
+static struct closing *closing_of(struct leat__control_request *r)
+{
+    return (struct closing *)(void *)r->payload;
+}
+
+/** A CLOSE that finds nothing came too late: the peer had ended by itself, which is as good. */
+static void finish_close(struct leat__control_call *call, struct leat__control_request *r)
+{
+    struct leat_json_writer *w = &call->c->out;
+    leat_json_open(w, '{');
+    leat_json_put_text(w, "id", (const char *)(r->payload + sizeof(struct closing)));
+    leat_json_put_bool(w, "closed", closing_of(r)->was_there);
+    leat_json_close(w, '}');
+}
+
+static void finish_group_close(struct leat__control_call *call, struct leat__control_request *r)
+{
+    struct leat_json_writer *w = &call->c->out;
+    leat_json_open(w, '{');
+    leat_json_put_u64(w, "closed", closing_of(r)->count);
+    leat_json_close(w, '}');
+}
+
+/** Post the CLOSE of a live peer, or just forget an ended one. @return false without memory. */
+static bool close_one(struct leat__control_call *call, struct leat__control_request *r,
+                      struct leat__control_peer *p)
+{
+    struct leat_control *c = call->c;
+    if (p->state == LEAT_PEER_ENDED) {
+        leat__control_world_remove(c, p);
+        return true;
+    }
+    struct leat_command *command = leat__control_command(call, LEAT_COMMAND_CLOSE, p->handle);
+    if (!command) {
+        return false;
+    }
+    command->end = LEAT_PEER_END_CLOSED;
+    leat__control_world_leave(c, p);
+    leat__control_request_post(c, r, p->worker, command);
+    return true;
+}
+
+/** Answer now if no worker has to be waited for. */
+static void conclude(struct leat__control_call *call, struct leat__control_request *r)
+{
+    if (r->pending != 0) {
+        leat__control_request_defer(call, r);
+        return;
+    }
+    r->done(call, r);
+    leat__control_request_free(r);
+}
+
+void leat__control_peer_close(struct leat__control_call *call)
+{
+    char id[LEAT_ID_MAX + 1];
+    if (!leat__control_params_id(&call->params, "id", true, id)) {
+        return;
+    }
+    struct leat__control_request *r =
+        leat__control_request_new(call, sizeof(struct closing) + sizeof(id), finish_close);
+    if (!r) {
+        return;
+    }
+    memcpy(r->payload + sizeof(struct closing), id, sizeof(id));
+    struct leat__control_peer *p = leat__control_find(call->c, id);
+    closing_of(r)->was_there = p != NULL;
+    if (p) {
+        (void)close_one(call, r, p);
+    }
+    conclude(call, r);
+}
+
+void leat__control_group_close(struct leat__control_call *call)
+{
+    struct leat_control *c = call->c;
+    char group[LEAT_ID_MAX + 1];
+    if (!leat__control_params_id(&call->params, "group", true, group)) {
+        return;
+    }
+    struct leat__control_request *r =
+        leat__control_request_new(call, sizeof(struct closing), finish_group_close);
+    if (!r) {
+        return;
+    }
+    for (struct leat_list *n = c->peers.next, *next; n != &c->peers; n = next) {
+        struct leat__control_peer *p = LEAT_CONTAINER(n, struct leat__control_peer, node);
+        next = n->next;
+        if (strcmp(p->group, group) == 0) {
+            if (!close_one(call, r, p)) {
+                break;
+            }
+            closing_of(r)->count++;
+        }
+    }
+    conclude(call, r);
+}
+
+void leat__control_peer_get(struct leat__control_call *call)
+{
+    const struct leat__control_peer *p = leat__control_read_peer(call->c, &call->params, "id");
+    if (p) {
+        leat__control_write_peer(&call->c->out, call->c, p);
+    }
+}
+
+void leat__control_peer_list(struct leat__control_call *call)
+{
+    struct leat_control *c = call->c;
+    struct leat_json_writer *w = &c->out;
+    char group[LEAT_ID_MAX + 1] = "";
+    (void)leat__control_params_id(&call->params, "group", false, group);
+    int state =
+        leat__control_params_word(&call->params, "state", false, "new connecting connected ended");
+    if (call->fault.code != LEAT__RPC_NONE) {
+        return;
+    }
+    leat_json_open(w, '{');
+    leat_json_write_key(w, "peers");
+    leat_json_open(w, '[');
+    for (struct leat_list *n = c->peers.next; n != &c->peers; n = n->next) {
+        const struct leat__control_peer *p = LEAT_CONTAINER(n, struct leat__control_peer, node);
+        if ((group[0] == '\0' || strcmp(p->group, group) == 0) &&
+            (state < 0 || state == (int)p->state) && w->len <= LEAT_CONTROL_QUEUE_MAX) {
+            leat__control_write_peer(w, c, p);
+        }
+    }
+    leat_json_close(w, ']');
+    leat_json_close(w, '}');
+}

@@ -62,9 +62,9 @@ struct leat_control_info {
     struct leat_sdp_policy policy; /**< the configuration's codecs and setup */
     size_t peers_max, ssrcs_per_peer;
     uint64_t ended_keep_us;
-    size_t receive_buffer;                                               /**< granted */
-    const char *firewall;                                                /**< one sentence */
-    const char *uv_version, *dtls_version, *srtp_version, *json_version; /**< NULL: left out */
+    size_t receive_buffer;                                /**< granted */
+    const char *firewall;                                 /**< one sentence */
+    const char *uv_version, *dtls_version, *srtp_version; /**< NULL: left out */
 };
 
 int leat_control_new(struct leat_control **out, const struct leat_control_info *info,

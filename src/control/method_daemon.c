@@ -45,7 +45,7 @@ static void put_libraries(struct leat_json_writer *w, const struct leat_control_
     put_known_text(w, "uv", info->uv_version);
     put_known_text(w, "mbedtls", info->dtls_version);
     put_known_text(w, "srtp2", info->srtp_version);
-    put_known_text(w, "cjson", info->json_version);
+    put_known_text(w, "cjson", leat_json_library_version());
     leat_json_close(w, '}');
     leat_json_write_key(w, "crypto");
     leat_json_open(w, '[');

@@ -78,6 +78,8 @@ static inline bool set_lo(const char *name, uint32_t v4)
     return ok;
 }
 
+/** Add an address to lo and wait until the kernel has made it usable, which it does on a thread of
+ * its own. */
 static inline bool add_lo_v6(const char *ip)
 {
     int fd = socket(AF_INET6, SOCK_DGRAM | SOCK_CLOEXEC, 0);
@@ -85,6 +87,11 @@ static inline bool add_lo_v6(const char *ip)
     struct in6_ifreq_of_kernel r = {.prefix_len = 128, .index = (int)if_nametoindex("lo")};
     memcpy(&r.addr, a.ip, 16);
     bool ok = fd >= 0 && ioctl(fd, SIOCSIFADDR, &r) == 0;
+    struct sockaddr_in6 name = {.sin6_family = AF_INET6, .sin6_scope_id = (uint32_t)r.index};
+    memcpy(&name.sin6_addr, a.ip, 16);
+    for (int i = 0; ok && i < 500 && bind(fd, (struct sockaddr *)&name, sizeof(name)) != 0; i++) {
+        sleep_ms(10);
+    }
     (void)close(fd);
     return ok;
 }

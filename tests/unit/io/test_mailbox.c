@@ -104,6 +104,21 @@ static void mailbox__burst__one_wake_up(void)
     leat_loop_free(o.loop);
 }
 
+static void mailbox__one_message__wakes_the_loop(void)
+{
+    struct office o;
+    open_office(&o);
+    o.stop_at = 1;
+    for (unsigned i = 0; i < 3; i++) {
+        post(&o, 0, i);
+        run_for(o.loop, 1000);
+        LEAT_CHECK_INT(o.received, o.stop_at);
+        o.stop_at++;
+    }
+    leat_mailbox_close(o.mailbox);
+    leat_loop_free(o.loop);
+}
+
 static void mailbox__closed_with_messages__they_are_received_first(void)
 {
     struct office o;
@@ -133,6 +148,6 @@ static void mailbox__closed_while_receiving__rest_is_received_in_order(void)
 }
 
 LEAT_TESTS(LEAT_TEST(mailbox__four_threads__all_in_each_senders_order),
-           LEAT_TEST(mailbox__burst__one_wake_up),
+           LEAT_TEST(mailbox__burst__one_wake_up), LEAT_TEST(mailbox__one_message__wakes_the_loop),
            LEAT_TEST(mailbox__closed_with_messages__they_are_received_first),
            LEAT_TEST(mailbox__closed_while_receiving__rest_is_received_in_order))

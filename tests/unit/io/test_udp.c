@@ -258,6 +258,13 @@ static void udp__kernel_drops__are_counted_with_the_next_datagram(void)
     remote_send(fd, "127.0.0.1", port, 200, 1000);
     run_for(w.loop, 30);
     LEAT_CHECK_INT(c->datagrams_in + c->kernel_drops, 201);
+    for (uint32_t i = 201; i < 300; i++) { /* the kernel's count goes on from the first loss */
+        remote_send(fd, "127.0.0.1", port, i, 1000);
+    }
+    run_for(w.loop, 30);
+    remote_send(fd, "127.0.0.1", port, 300, 1000);
+    run_for(w.loop, 30);
+    LEAT_CHECK_INT(c->datagrams_in + c->kernel_drops, 301);
     (void)close(fd);
     world_close(&w);
 }

@@ -3,6 +3,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -314,6 +315,28 @@ static void listen__many_find_the_same_stale_socket__one_gets_it(void)
     world_close(&w);
 }
 
+static void release_later(void *data)
+{
+    sleep_ms(150);
+    (void)close(*(int *)data);
+}
+
+static void listen__folder_locked_by_another__waits_for_it(void)
+{
+    struct world w;
+    char why[256];
+    world_init(&w);
+    int lock = open(w.folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    LEAT_CHECK_INT(flock(lock, LOCK_EX), 0);
+    struct leat_thread *t = NULL;
+    uint64_t start_us = leat_now_us();
+    LEAT_CHECK_INT(leat_thread_start(&t, "holder", release_later, &lock), 0);
+    LEAT_CHECK_INT(world_listen(&w, why), LEAT_OK);
+    LEAT_CHECK(leat_now_us() - start_us >= 150000);
+    leat_thread_join(t);
+    world_close(&w);
+}
+
 static void server__file_replaced_by_another__is_not_removed_at_close(void)
 {
     struct world w;
@@ -500,6 +523,49 @@ static void conn__slow_reader__is_bounded_and_gets_what_was_accepted(void)
     world_close(&w);
 }
 
+static void conn__one_large_write__arrives_whole(void)
+{
+    struct world w;
+    world_open(&w);
+    w.stop_at_opened = 1;
+    struct reader r = {.fd = dial(w.path)};
+    run_for(w.loop, 1000);
+    uint8_t *octets = malloc(LIMIT);
+    for (size_t i = 0; i < LIMIT; i++) {
+        octets[i] = pattern(i);
+    }
+    LEAT_CHECK_INT(leat_conn_write(w.last, octets, LIMIT, LIMIT), LEAT_OK);
+    free(octets);
+    size_t queued = leat_conn_queued(w.last);
+    LEAT_CHECK(queued > 0 && queued < LIMIT); /* the kernel took a part at once */
+    w.stop_at_close = true;
+    leat_conn_close(w.last, true);
+    struct leat_thread *t = NULL;
+    LEAT_CHECK_INT(leat_thread_start(&t, "reader", read_all, &r), 0);
+    run_for(w.loop, 4000);
+    leat_thread_join(t);
+    LEAT_CHECK_INT(r.got, LIMIT);
+    LEAT_CHECK_INT(r.wrong, 0);
+    (void)close(r.fd);
+    world_close(&w);
+}
+
+static void conn__reader_goes_away_while_draining__closed_at_once(void)
+{
+    struct world w;
+    world_open(&w);
+    w.stop_at_opened = 1;
+    int fd = dial(w.path);
+    run_for(w.loop, 1000);
+    (void)write_until_refused(w.last, LIMIT);
+    leat_conn_close(w.last, true);
+    (void)close(fd);
+    w.stop_at_close = true;
+    run_for(w.loop, LEAT_CONN_DRAIN_MS / 2);
+    LEAT_CHECK_INT(w.closed, 1);
+    world_close(&w);
+}
+
 static void conn__reader_never_reads__draining_ends_all_the_same(void)
 {
     struct world w;
@@ -674,6 +740,7 @@ LEAT_TESTS(LEAT_TEST(listen__path_too_long_or_empty__is_refused),
            LEAT_TEST(listen__second_server_on_the_path__is_refused_and_the_first_serves),
            LEAT_TEST(listen__folder_missing__says_so),
            LEAT_TEST(listen__many_find_the_same_stale_socket__one_gets_it),
+           LEAT_TEST(listen__folder_locked_by_another__waits_for_it),
            LEAT_TEST(server__file_replaced_by_another__is_not_removed_at_close),
            LEAT_TEST(conn__client_of_the_module__talks_and_both_sides_close),
            LEAT_TEST(connect__nobody_there__says_so),
@@ -681,6 +748,8 @@ LEAT_TESTS(LEAT_TEST(listen__path_too_long_or_empty__is_refused),
            LEAT_TEST(conn__closed_in_its_callbacks__nothing_more_but_closed),
            LEAT_TEST(conn__remote_ends_its_half__the_reply_still_goes_out),
            LEAT_TEST(conn__slow_reader__is_bounded_and_gets_what_was_accepted),
+           LEAT_TEST(conn__one_large_write__arrives_whole),
+           LEAT_TEST(conn__reader_goes_away_while_draining__closed_at_once),
            LEAT_TEST(conn__reader_never_reads__draining_ends_all_the_same),
            LEAT_TEST(conn__reader_goes_away__closed_and_the_process_lives),
            LEAT_TEST(conn__server_closed__connections_live_on),

@@ -26,7 +26,8 @@ enum leat_srtp_verdict {
     LEAT_SRTP_AUTH_FAIL,
     LEAT_SRTP_MALFORMED,  /**< too short or broken before any crypto */
     LEAT_SRTP_SSRC_LIMIT, /**< a new SSRC over the peer's limit */
-    LEAT_SRTP_INDEX_USED, /**< sending: not above the SSRC's last index (RFC 3711 9.1) */
+    LEAT_SRTP_INDEX_USED, /**< sending: the SSRC's index is used, or too old to know (RFC 3711 9.1)
+                           */
     LEAT_SRTP_NO_ROOM,    /**< sending: out is too small */
     LEAT_SRTP_FAILED      /**< the library or a provider failed */
 };
@@ -62,9 +63,9 @@ enum leat_srtp_verdict leat_srtp_unprotect_rtcp(struct leat_srtp *s, uint8_t *pk
  * Protect one plaintext RTP packet for this peer, out of place.
  *
  * No index twice: the packet's index (its sequence number, extended by what was sent before on its
- * SSRC) must be above the last one sent on that SSRC under these keys and less than 2^15 above it;
- * that mark lives as long as s. Only then, and once it fits, is the index used; from there on it
- * stays used whatever the verdict.
+ * SSRC) must not have been used under these keys. One above the highest by less than 2^15 never
+ * was; of those below, the last LEAT_SRTP_REPLAY_WINDOW are known one by one and everything older
+ * is refused. Once the packet fits, its index is used, whatever the verdict.
  *
  * @param plain  RTP whose header, CSRCs and extension block lie inside it, else LEAT_SRTP_MALFORMED
  * @param out  >= plain.len + LEAT_SRTP_TRAILER_MAX octets of room; must not overlap plain

@@ -11,10 +11,12 @@
  * the packets before the wrap would else reject the stream for ever (RFC 3711 3.3.1). The second
  * try has its own copy, because GCM overwrites what it could not authenticate.
  *
- * Sending. Each SSRC keeps the highest index it has used; only a higher one is protected (RFC 3711
- * 9.1, RFC 7714 8.4). A packet's index is the one above that mark that its sequence number can
- * mean, less than 2^15 away: this is what libsrtp2 computes too, so both agree on the roll-over
- * counter. The mark moves before libsrtp2 runs: an index counts as used even when protection fails.
+ * Sending. Each SSRC keeps the highest index it has used and which of the 1024 up to it were: one
+ * that is used, or too old to know, is refused (RFC 3711 9.1, RFC 7714 8.4), so that a packet which
+ * a publisher's network delivered late still goes out and no index does twice. A packet's index is
+ * the nearest to the highest that its sequence number can mean, less than 2^15 away: this is what
+ * libsrtp2 computes too, so both agree on the roll-over counter. An index counts as used even when
+ * protection fails.
  * libsrtp2 counts the SRTCP index itself, per SSRC and from 1, and streams live as long as the
  * keys, so that it never restarts.
  */
@@ -35,7 +37,6 @@
 #define E_BIT 0x80
 #define PACKET_MAX 65535
 #define RETRY_MAX 2048         /* longer packets get one try; media does not come in such sizes */
-#define SEND_WINDOW 64         /* libsrtp2's smallest: the mark above it lets nothing old through */
 #define INDEX_END (1ull << 48) /* RFC 3711 9.2: no more packets under one key */
 
 static_assert(LEAT_SRTP_TRAILER_MAX >= SRTP_MAX_TRAILER_LEN + 4, "libsrtp2 may write more");
@@ -267,25 +268,63 @@ static struct leat__srtp_stream *send_stream(struct leat_srtp *s, uint32_t ssrc)
     }
     struct leat__srtp_stream fresh;
     if (leat__srtp_table_reserve(&s->send) != 0 ||
-        leat__srtp_stream_open(&fresh, s->keys.profile, &s->keys.send, ssrc, SEND_WINDOW) != 0) {
+        leat__srtp_stream_open(&fresh, s->keys.profile, &s->keys.send, ssrc,
+                               LEAT_SRTP_REPLAY_WINDOW) != 0) {
         return NULL;
     }
     return leat__srtp_table_add(&s->send, &fresh);
 }
 
-/* Move the mark to the index that `seq` means; false when it is not above the mark. */
-static bool take_index(struct leat__srtp_stream *stream, uint16_t seq)
+static bool is_used(const struct leat__srtp_stream *stream, uint64_t index)
 {
-    uint64_t index = seq;
-    if (stream->has_rtp) {
-        int ahead = leat_seq16_diff(seq, (uint16_t)stream->index);
-        if (ahead <= 0 || stream->index + (uint64_t)ahead >= INDEX_END) {
-            return false;
+    size_t bit = (size_t)(index % LEAT_SRTP_REPLAY_WINDOW);
+    return (stream->used[bit / 64] >> (bit % 64) & 1) != 0;
+}
+
+static void set_used(struct leat__srtp_stream *stream, uint64_t index, bool value)
+{
+    size_t bit = (size_t)(index % LEAT_SRTP_REPLAY_WINDOW);
+    uint64_t mask = 1ull << (bit % 64);
+    stream->used[bit / 64] = value ? stream->used[bit / 64] | mask : stream->used[bit / 64] & ~mask;
+}
+
+/* A higher index: the window moves up to it, what it skips is not used yet. */
+static void advance(struct leat__srtp_stream *stream, uint64_t index)
+{
+    uint64_t step = index - stream->index;
+    if (!stream->has_rtp || step >= LEAT_SRTP_REPLAY_WINDOW) {
+        memset(stream->used, 0, sizeof(stream->used));
+    } else {
+        for (uint64_t i = stream->index + 1; i < index; i++) {
+            set_used(stream, i, false);
         }
-        index = stream->index + (uint64_t)ahead;
     }
     stream->index = index;
     stream->has_rtp = true;
+    set_used(stream, index, true);
+}
+
+/* Use the index that `seq` means; false when it was used, or when nobody knows any more. */
+static bool take_index(struct leat__srtp_stream *stream, uint16_t seq)
+{
+    if (!stream->has_rtp) {
+        advance(stream, seq);
+        return true;
+    }
+    int ahead = leat_seq16_diff(seq, (uint16_t)stream->index);
+    if (ahead > 0) {
+        if (stream->index + (uint64_t)ahead >= INDEX_END) {
+            return false;
+        }
+        advance(stream, stream->index + (uint64_t)ahead);
+        return true;
+    }
+    uint64_t behind = (uint64_t)-ahead;
+    if (behind >= LEAT_SRTP_REPLAY_WINDOW || behind > stream->index ||
+        is_used(stream, stream->index - behind)) {
+        return false;
+    }
+    set_used(stream, stream->index - behind, true);
     return true;
 }
 

@@ -12,6 +12,9 @@
 struct leat__srtp_stream {
     srtp_t session; /**< NULL: an empty slot */
     uint64_t index; /**< sending: the highest one used, when has_rtp */
+    /** Sending: which of the LEAT_SRTP_REPLAY_WINDOW indexes up to `index` are used, one bit each
+     * at its remainder. */
+    uint64_t used[LEAT_SRTP_REPLAY_WINDOW / 64];
     uint32_t ssrc;
     bool has_rtp; /**< an RTP packet was sent, or authenticated; SRTCP alone does not count */
 };

@@ -292,7 +292,7 @@ static enum leat_srtp_verdict try_seq(struct leat_srtp *s, uint32_t ssrc, uint16
                              &out.len);
 }
 
-static void protect__index_not_above_the_last__refused(void)
+static void protect__index_used_or_too_old__refused(void)
 {
     static const struct {
         uint16_t seq;
@@ -300,12 +300,25 @@ static void protect__index_not_above_the_last__refused(void)
     } rows[] = {
         {40000, LEAT_SRTP_OK},         /* the first may be any */
         {40000, LEAT_SRTP_INDEX_USED}, /* the same */
-        {39999, LEAT_SRTP_INDEX_USED}, /* below, never sent */
+        {39999, LEAT_SRTP_OK},         /* below, but never used */
+        {39999, LEAT_SRTP_INDEX_USED},
         {40002, LEAT_SRTP_OK},
-        {40001, LEAT_SRTP_INDEX_USED}, /* a hole stays a hole */
+        {40001, LEAT_SRTP_OK}, /* late */
+        {40001, LEAT_SRTP_INDEX_USED},
+        {41000, LEAT_SRTP_OK},
+        {40000, LEAT_SRTP_INDEX_USED}, /* still known */
+        {39998, LEAT_SRTP_OK},         /* 1002 behind, never used */
+        {42023, LEAT_SRTP_OK},
+        {41000, LEAT_SRTP_INDEX_USED}, /* 1023 behind: the last one that is known */
+        {40999, LEAT_SRTP_INDEX_USED}, /* 1024 behind: nobody knows */
+        {43047, LEAT_SRTP_OK},         /* a step of the whole window forgets all of it */
+        {42024, LEAT_SRTP_OK},         /* same bit as nothing used in this window */
+        {42024, LEAT_SRTP_INDEX_USED},
         {65535, LEAT_SRTP_OK},
         {0, LEAT_SRTP_OK}, /* wraps */
         {65535, LEAT_SRTP_INDEX_USED},
+        {65534, LEAT_SRTP_OK}, /* late over the wrap: under the roll-over counter before */
+        {65534, LEAT_SRTP_INDEX_USED},
         {40003, LEAT_SRTP_INDEX_USED},
         {0, LEAT_SRTP_INDEX_USED},
         {32768, LEAT_SRTP_INDEX_USED}, /* 2^15 ahead: could as well be behind */
@@ -330,6 +343,7 @@ static void protect__first_sequence_number_0__once(void)
     struct leat_srtp *s = session(LEAT_SRTP_AES128_CM_SHA1_80);
     LEAT_CHECK_INT(try_seq(s, 9, 0), LEAT_SRTP_OK);
     LEAT_CHECK_INT(try_seq(s, 9, 0), LEAT_SRTP_INDEX_USED);
+    LEAT_CHECK_INT(try_seq(s, 9, 65535), LEAT_SRTP_INDEX_USED); /* would be below index 0 */
     LEAT_CHECK_INT(try_seq(s, 9, 1), LEAT_SRTP_OK);
     leat_srtp_free(s);
 }
@@ -383,6 +397,6 @@ LEAT_TESTS(LEAT_TEST(protect__known_keys__known_packets),
            LEAT_TEST(tables__hundreds_of_ssrcs__each_its_own_stream),
            LEAT_TEST(unprotect__again_or_behind_the_window__replay),
            LEAT_TEST(unprotect_rtcp__again__replay),
-           LEAT_TEST(protect__index_not_above_the_last__refused),
+           LEAT_TEST(protect__index_used_or_too_old__refused),
            LEAT_TEST(protect__first_sequence_number_0__once),
            LEAT_TEST(protect__two_wraps__all_open), LEAT_TEST(protect_rtcp__index__rises_per_ssrc))

@@ -120,6 +120,12 @@ static int port_write(void *data, void *conn, const char *octets, size_t len)
     return leat_conn_write(conn, octets, len, LEAT_CONTROL_QUEUE_MAX);
 }
 
+static size_t port_queued(void *data, void *conn)
+{
+    (void)data;
+    return leat_conn_queued(conn);
+}
+
 static void port_close(void *data, void *conn)
 {
     (void)data;
@@ -406,7 +412,14 @@ static int start_control(struct node *n, char *why, size_t why_cap)
 {
     static const struct leat_conn_events events = {conn_opened, conn_octets, conn_ended,
                                                    conn_closed};
-    struct leat_control_port port = {n, port_post, port_write, port_close, port_shutdown};
+    struct leat_control_port port = {
+        .data = n,
+        .post = port_post,
+        .write = port_write,
+        .close = port_close,
+        .shutdown = port_shutdown,
+        .queued = port_queued,
+    };
     int error = leat_control_new(&n->control, n->info, &port, leat_rng_thread(), leat_now_us());
     if (error != 0) {
         (void)snprintf(why, why_cap, "out of memory");

@@ -102,9 +102,7 @@ static size_t blank_comment(uint8_t *text, size_t len, size_t at)
     for (size_t i = at + 2; i < len; i++) {
         if (is_block ? text[i] == '*' && i + 1 < len && text[i + 1] == '/' : text[i] == '\n') {
             size_t end = is_block ? i + 2 : i;
-            for (size_t k = at; k < end; k++) {
-                text[k] = text[k] == '\n' ? '\n' : ' ';
-            }
+            memset(text + at, ' ', end - at);
             return end;
         }
     }

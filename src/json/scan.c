@@ -187,7 +187,7 @@ static bool scan_escape(struct scan *s)
         s->at++;
         return scan_unicode_escape(s);
     }
-    if (s->at < s->end && *s->at != '\0' && strchr("\"\\/bfnrt", *s->at) != NULL) {
+    if (s->at < s->end && strchr("\"\\/bfnrt", *s->at) != NULL) {
         s->at++;
         return true;
     }

@@ -10,6 +10,7 @@
 #define CHECK_FIRST_US 50000u
 #define CHECK_RETRIES_MAX 5 /* doublings */
 #define CONSENT_US 2500000u
+#define SSRCS_MAX 512 /* incoming: LEAT_SECTIONS_MAX senders and who reports on them */
 #define PRIORITY                                                                                   \
     0x6e7f1effu /* a peer-reflexive candidate of local preference 65535 - 256 (RFC 8445 5.1.2) */
 
@@ -110,7 +111,7 @@ static void receive_stun(struct leat_client *c, struct leat_span datagram, uint6
 static void take_dtls_event(struct leat_client *c, struct leat_dtls_event *event, uint64_t now_us)
 {
     if (event->type == LEAT_DTLS_EVENT_CONNECTED) {
-        bool has_keys = leat_srtp_new(&c->srtp, &event->keys, LEAT_SRTP_SSRCS_MAX) == 0;
+        bool has_keys = leat_srtp_new(&c->srtp, &event->keys, SSRCS_MAX) == 0;
         c->state = has_keys ? LEAT_CLIENT_CONNECTED : LEAT_CLIENT_ENDED;
         c->end = has_keys ? LEAT_DTLS_END_NONE : LEAT_DTLS_END_INTERNAL;
         c->connected_us = now_us;

@@ -19,6 +19,7 @@ struct remote {
     struct leat_dtls *d; /* ours */
     uint8_t input[8][1600];
     size_t input_len[8], input_count;
+    size_t sent, largest; /* octets from ours */
     int result;
     struct leat_dtls_event events[4];
     size_t event_count;
@@ -116,6 +117,8 @@ static void remote_work(struct remote *r)
     while (leat_dtls_next_datagram(r->d, &out)) {
         LEAT_CHECK(r->input_count < 8 && out.len <= sizeof(r->input[0]));
         memcpy(r->input[r->input_count], out.data, out.len);
+        r->sent += out.len;
+        r->largest = out.len > r->largest ? out.len : r->largest;
         r->input_len[r->input_count++] = out.len;
     }
 }
@@ -193,6 +196,48 @@ static void remote__with_an_rsa_certificate__connects_in_both_roles(void)
         const char *suite =
             ours == SERVER ? "TLS_ECDHE_ECDSA_" : "TLS_ECDHE_RSA_"; /* the server's key */
         LEAT_CHECK_ROW(ours, strncmp(leat_dtls_cipher(r.d), suite, strlen(suite)) == 0);
+        remote_deinit(&r);
+    }
+    leat_dtls_identity_free(rsa);
+}
+
+static void ours__with_a_chain_longer_than_the_mtu__sends_no_datagram_above_it(void)
+{
+    static char chain[4 * 8192], key[8192], more[8192];
+    static const char *const others[] = {"rsa1024-cert", "ec384-cert", "rsa-cert"};
+    struct leat_dtls_identity *rsa;
+    struct leat_rng rng;
+    struct leat_writer w;
+    char why[128];
+    net_rng(&rng, 63);
+    leat_writer_init(&w, chain, sizeof(chain));
+    struct leat_span text = identity_text("rsa-cert", more);
+    leat_write_bytes(&w, text.data, text.len);
+    for (size_t i = 0; i < LEAT_ARRAY_LEN(others);
+         i++) { /* nobody looks at what is behind the leaf */
+        text = identity_text(others[i], more);
+        leat_write_bytes(&w, text.data, text.len);
+    }
+    LEAT_CHECK_INT(leat_dtls_identity_load(&rsa, leat_span(chain, leat_writer_len(&w)),
+                                           identity_text("rsa-key", key), &rng, NOW_S, why,
+                                           sizeof(why)),
+                   0);
+    for (int ours = 0; ours < 2; ours++) {
+        struct remote r;
+        struct leat_dtls_params p;
+        remote_init(&r, ours == SERVER ? MBEDTLS_SSL_IS_CLIENT : MBEDTLS_SSL_IS_SERVER, true,
+                    net_identity(CLIENT));
+        mbedtls_ssl_conf_authmode(&r.config,
+                                  MBEDTLS_SSL_VERIFY_OPTIONAL); /* asks a client for one */
+        net_params(&p, ours, SERVER, CLIENT);
+        p.identity = rsa;
+        LEAT_CHECK_INT(leat_dtls_new(&r.d, &p, 0), 0);
+        leat_dtls_start(r.d, 1000, 1000);
+        remote_shake(&r);
+        LEAT_CHECK_INT(r.result, 0);
+        LEAT_CHECK_INT(r.events[0].type, LEAT_DTLS_EVENT_CONNECTED);
+        LEAT_CHECK(r.sent > 2 * LEAT_DTLS_MTU);
+        LEAT_CHECK(r.largest <= LEAT_DTLS_MTU);
         remote_deinit(&r);
     }
     leat_dtls_identity_free(rsa);
@@ -290,6 +335,7 @@ LEAT_TESTS(LEAT_TEST(remote__client_without_certificate__ends_with_no_cert_and_a
            LEAT_TEST(remote__without_use_srtp__ends_with_no_profile_and_an_alert),
            LEAT_TEST(remote__that_wants_no_certificate_of_a_client__connects),
            LEAT_TEST(remote__with_an_rsa_certificate__connects_in_both_roles),
+           LEAT_TEST(ours__with_a_chain_longer_than_the_mtu__sends_no_datagram_above_it),
            LEAT_TEST(remote__each_suite__connects_and_others_do_not),
            LEAT_TEST(remote__application_data__is_ignored),
            LEAT_TEST(remote__encrypted_fatal_alert__ends_with_alert),

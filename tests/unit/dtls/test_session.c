@@ -147,6 +147,20 @@ static void handshake__every_datagram_three_times__connects_once(void)
     net_deinit(&net);
 }
 
+static struct leat_span flying_span(const struct network *net, size_t i)
+{
+    return leat_span(net->flying[i].data, net->flying[i].len);
+}
+
+/* Up to where the client's second flight is on its way; it is net->flying[0]. */
+static void up_to_second_flight(struct network *net, uint8_t seed)
+{
+    net_init(net, seed);
+    net_start(net);
+    net_run(net, 2 * DELAY_US);
+    LEAT_CHECK_INT(net->flying_count, 1);
+}
+
 /* ---- the server's first timeout ---- */
 
 static void server_timeout__follows_the_round_trip__within_100_ms_and_1_s(void)
@@ -205,6 +219,17 @@ static void timer__useless_datagrams__do_not_put_it_off(void)
                    LEAT_DTLS_OK);
     net_work(&net, SERVER);
     LEAT_CHECK(leat_dtls_deadline(net.ends[SERVER].d) == deadline_us);
+    net_deinit(&net);
+}
+
+static void timer__already_due_when_a_datagram_comes__does_not_swallow_it(void)
+{
+    struct network net;
+    up_to_second_flight(&net, 24);
+    net.now_us += 2000000; /* nobody ticked */
+    (void)leat_dtls_receive(net.ends[SERVER].d, flying_span(&net, 0), net.now_us);
+    net_work(&net, SERVER);
+    LEAT_CHECK(net.ends[SERVER].is_connected);
     net_deinit(&net);
 }
 
@@ -377,20 +402,6 @@ static void close__before_anything__ends_without_a_datagram(void)
 }
 
 /* ---- jobs ---- */
-
-static struct leat_span flying_span(const struct network *net, size_t i)
-{
-    return leat_span(net->flying[i].data, net->flying[i].len);
-}
-
-/* Up to where the client's second flight is on its way; it is net->flying[0]. */
-static void up_to_second_flight(struct network *net, uint8_t seed)
-{
-    net_init(net, seed);
-    net_start(net);
-    net_run(net, 2 * DELAY_US);
-    LEAT_CHECK_INT(net->flying_count, 1);
-}
 
 static void queue__ninth_datagram_while_a_job_runs__is_refused(void)
 {
@@ -623,6 +634,7 @@ LEAT_TESTS(LEAT_TEST(handshake__quiet_network__connects_with_mirrored_keys),
            LEAT_TEST(handshake__every_datagram_three_times__connects_once),
            LEAT_TEST(server_timeout__follows_the_round_trip__within_100_ms_and_1_s),
            LEAT_TEST(timer__useless_datagrams__do_not_put_it_off),
+           LEAT_TEST(timer__already_due_when_a_datagram_comes__does_not_swallow_it),
            LEAT_TEST(limit__nobody_answers__ends_with_timeout_after_30_s),
            LEAT_TEST(fingerprint__of_another_certificate__ends_both_ways),
            LEAT_TEST(fingerprint__one_bit_off__ends),

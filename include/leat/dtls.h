@@ -60,8 +60,9 @@ struct leat_dtls_params {
     const struct leat_dtls_identity *identity; /**< borrowed for the session's life */
     enum leat_dtls_role role;
     uint8_t remote_fingerprint[LEAT_FINGERPRINT_LEN];
-    enum leat_srtp_profile profiles[LEAT_SRTP_PROFILES_MAX]; /**< in order of preference; GCM is
-                                                                left out by a backend that cannot */
+    /** A client's preference (a server takes the first of the client's that is among these); GCM is
+     * left out by a backend that cannot. */
+    enum leat_srtp_profile profiles[LEAT_SRTP_PROFILES_MAX];
     size_t profile_count;
 };
 
@@ -97,8 +98,10 @@ struct leat_dtls_event {
     enum leat_dtls_end end;
 };
 
-/** Cheap: the library's context is made on the first good hello (server) or on leat_dtls_start
- * (client). */
+/** Cheap: the library's context is made by the first job: on the first whole hello (server), after
+ * leat_dtls_start (client).
+ *  @return 0, LEAT_E_NOMEM, LEAT_E_INVALID, or LEAT_E_UNSUPPORTED when the backend can none of the
+ *  profiles */
 int leat_dtls_new(struct leat_dtls **out, const struct leat_dtls_params *params, uint64_t now_us);
 /** Not while a job runs. NULL is fine. */
 void leat_dtls_free(struct leat_dtls *d);
@@ -109,6 +112,7 @@ void leat_dtls_free(struct leat_dtls *d);
  * retransmission timeout is 2 x the time from then to the first ClientHello datagram, within 100
  * ms..1 s; a client's is 1 s for its hello, then 2 x the round trip within the same bounds. */
 void leat_dtls_start(struct leat_dtls *d, uint64_t reply_us, uint64_t now_us);
+/** LEAT_DTLS_IGNORED before leat_dtls_start. Keeps no view of the datagram. */
 enum leat_dtls_verdict leat_dtls_receive(struct leat_dtls *d, struct leat_span datagram,
                                          uint64_t now_us);
 
@@ -123,6 +127,7 @@ bool leat_dtls_next_event(struct leat_dtls *d, struct leat_dtls_event *event);
 /** The next datagram to send (<= LEAT_DTLS_MTU), valid until the next call on d. @return false when
  * there is none. */
 bool leat_dtls_next_datagram(struct leat_dtls *d, struct leat_span *out);
+/** LEAT_NEVER while a job runs, when connected and after the end: ask again after each call. */
 uint64_t leat_dtls_deadline(const struct leat_dtls *d);
 void leat_dtls_tick(struct leat_dtls *d, uint64_t now_us);
 /** Queue a close_notify (established) or a fatal alert (in the handshake); ends with

@@ -1,23 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The scripted world. Every datagram in flight is an entry of a list ordered by arrival; a step
- * takes the next arrival, timer or media instant, whichever is first, and sets the clock to it. A
- * publisher's payload names its publisher and counts, so that a subscriber knows what it must see.
+ * takes the next arrival, timer or media instant, whichever is first, and sets the clock to it.
+ * What arrives at the shard at one instant arrives as one burst.
  */
-#include "world.h"
-
-#include <leat/pool.h>
-
 #include <stdio.h>
 #include <stdlib.h>
 
-#define MEDIA_US 20000u
-#define UNIX_OFFSET_US 1700000000000000u
-#define AUDIO_PT 111
-#define VIDEO_PT 96
-#define MID_ID 4
-#define LEVEL_ID 1
-#define PAYLOAD_LEN 200
+#include "world_private.h"
+
+#define BURST_MAX 64
 
 struct flight {
     struct leat_list node;
@@ -28,31 +20,10 @@ struct flight {
     uint8_t data[LEAT_PACKET_MAX];
 };
 
-/** A sink that puts datagrams into flight. */
-struct world_sink {
-    struct leat_sink sink;
-    struct world *world;
-    struct world_client *owner; /* NULL: the shard */
-    uint8_t room[LEAT_PACKET_MAX + LEAT_SRTP_TRAILER_MAX];
-};
-
 struct running_job {
     struct leat_list node;
     struct leat_sfu_job *job;
     uint64_t at_us;
-};
-
-struct world {
-    uint64_t now_us;
-    struct leat_rng rng;
-    struct leat_sfu *sfu;
-    struct leat_dtls_identity *server_identity, *client_identity;
-    struct world_sink shard_sink, client_sinks[WORLD_CLIENTS_MAX];
-    struct world_client clients[WORLD_CLIENTS_MAX];
-    unsigned client_count;
-    leat_handle next_handle;
-    struct leat_list flights, jobs;
-    uint64_t stray, job_delay_us;
 };
 
 /* ---- flights ---- */
@@ -65,7 +36,8 @@ static struct leat_tuple swapped(const struct leat_tuple *t)
 static struct world_client *client_at(struct world *w, const struct leat_addr *addr)
 {
     for (unsigned i = 0; i < w->client_count; i++) {
-        if (leat_addr_equal(&w->clients[i].client.params.tuple.local, addr)) {
+        if (leat_addr_equal(&w->clients[i].client.params.tuple.local, addr) ||
+            leat_addr_equal(&w->clients[i].also, addr)) {
             return &w->clients[i];
         }
     }
@@ -104,8 +76,9 @@ static void through_link(struct world *w, struct world_client *c, struct world_l
                          struct world_client *to, const struct leat_tuple *tuple,
                          const uint8_t *data, size_t len)
 {
-    if (link->is_cut || (link->filter != NULL && !link->filter(c, data, len)) ||
+    if (link->is_cut || (link->filter != NULL && !link->filter(c, tuple, data, len)) ||
         happens(w, link->loss)) {
+        link->lost_rtp += leat_demux(leat_span(data, len)) == LEAT_DEMUX_RTP ? 1 : 0;
         return;
     }
     unsigned copies = happens(w, link->duplicate) ? 2 : 1;
@@ -177,13 +150,13 @@ struct world *world_new(uint64_t seed)
                                      .packets = 1024,
                                      .jobs_max = 2,
                                      .rng = &w->rng};
-    uint64_t unix_s = (UNIX_OFFSET_US + w->now_us) / 1000000;
+    uint64_t unix_s = (WORLD_UNIX_OFFSET_US + w->now_us) / 1000000;
     if (leat_sfu_new(&w->sfu, &params) != 0 ||
         leat_dtls_identity_new(&w->server_identity, &w->rng, unix_s) != 0 ||
         leat_dtls_identity_new(&w->client_identity, &w->rng, unix_s) != 0) {
         abort();
     }
-    leat_sfu_tick(w->sfu, w->now_us, UNIX_OFFSET_US + w->now_us, &w->shard_sink.sink);
+    leat_sfu_tick(w->sfu, w->now_us, WORLD_UNIX_OFFSET_US + w->now_us, &w->shard_sink.sink);
     return w;
 }
 
@@ -220,17 +193,17 @@ void world_describe(struct leat_media_desc *d, enum leat_kind kind, const char *
     d->is_rsize = true;
     d->codec_count = 1;
     d->codecs[0] = kind == LEAT_KIND_AUDIO ? (struct leat_codec){.name = LEAT_CODEC_OPUS,
-                                                                 .pt = AUDIO_PT,
+                                                                 .pt = WORLD_AUDIO_PT,
                                                                  .channels = 2,
                                                                  .clock_hz = 48000}
                                            : (struct leat_codec){.name = LEAT_CODEC_VP8,
-                                                                 .pt = VIDEO_PT,
+                                                                 .pt = WORLD_VIDEO_PT,
                                                                  .channels = 1,
                                                                  .clock_hz = 90000,
                                                                  .has_pli = true,
                                                                  .has_fir = true};
-    d->exts.ids[LEAT_EXT_MID] = MID_ID;
-    d->exts.ids[LEAT_EXT_AUDIO_LEVEL] = kind == LEAT_KIND_AUDIO ? LEVEL_ID : 0;
+    d->exts.ids[LEAT_EXT_MID] = WORLD_MID_ID;
+    d->exts.ids[LEAT_EXT_AUDIO_LEVEL] = kind == LEAT_KIND_AUDIO ? WORLD_LEVEL_ID : 0;
     if (is_track) {
         d->encoding_count = 1;
         d->encodings[0].ssrc = ssrc;
@@ -264,10 +237,11 @@ static void fill_open(struct world *w, struct world_client *c, struct leat_comma
     p->dtls.profile_count = 1;
     open->rtcp_ssrc = 0x5ca1ab1e;
     (void)snprintf(open->cname, sizeof open->cname, "cname-%u", c->index);
-    if (c->role == WORLD_PUBLISHER) {
+    if (c->role != WORLD_SUBSCRIBER) {
         open->tracks = describe_both(c->audio_ssrc, c->video_ssrc, true);
         open->track_count = 2;
-    } else {
+    }
+    if (c->role != WORLD_PUBLISHER) {
         open->senders = describe_both(c->our_audio_ssrc, c->our_video_ssrc, false);
         open->sender_count = 2;
     }
@@ -310,7 +284,8 @@ struct world_client *world_add_with(struct world *w, enum world_role role,
     c->video_seq = (uint16_t)leat_rng_u32(&w->rng);
     c->audio_ts = leat_rng_u32(&w->rng);
     c->video_ts = leat_rng_u32(&w->rng);
-    c->is_sending = role == WORLD_PUBLISHER;
+    c->is_sending = role != WORLD_SUBSCRIBER;
+    c->wants_keyframe = true;
     c->next_media_us = c->next_sr_us = w->now_us;
     c->route_reason = "";
     leat_ice_local_make(&c->server, &w->rng, 0, 77);
@@ -376,6 +351,32 @@ int world_route(struct world *w, struct world_client *to, struct world_client *f
     return audio != 0 ? audio : video;
 }
 
+static struct leat_media_desc *copy_of(const struct leat_media_desc *d, size_t count)
+{
+    struct leat_media_desc *copy = calloc(count > 0 ? count : 1, sizeof *copy);
+    if (copy == NULL) {
+        abort();
+    }
+    for (size_t i = 0; i < count; i++) {
+        copy[i] = d[i];
+    }
+    return copy;
+}
+
+int world_media(struct world *w, struct world_client *c, const struct leat_media_desc *tracks,
+                size_t track_count, const struct leat_media_desc *senders, size_t sender_count)
+{
+    struct leat_command *command = leat_command_new(LEAT_COMMAND_MEDIA, c->handle);
+    if (command == NULL) {
+        abort();
+    }
+    command->tracks = copy_of(tracks, track_count);
+    command->track_count = track_count;
+    command->senders = copy_of(senders, sender_count);
+    command->sender_count = sender_count;
+    return world_execute(w, command, false);
+}
+
 void world_close(struct world *w, struct world_client *c, enum leat_peer_end end)
 {
     struct leat_command *command = leat_command_new(LEAT_COMMAND_CLOSE, c->handle);
@@ -402,163 +403,25 @@ void world_restart_ice(struct world *w, struct world_client *c)
     leat_client_restart_ice(&c->client, &client_local, c->server.ufrag, c->server.pwd, w->now_us);
 }
 
-/* ---- a publisher's media ---- */
+/* ---- arrivals ---- */
 
-static void send_packet(struct world *w, struct world_client *c, bool is_video)
+int world_send_rtp(struct world_client *c, struct leat_span plain)
 {
-    uint8_t payload[PAYLOAD_LEN] = {0}, packet[512];
-    bool is_key = is_video && c->wants_keyframe && !c->ignores_keyframe_requests;
-    if (is_video) { /* VP8 payload descriptor: S bit, no extension; then the frame tag, whose lowest
-                       bit is 0 in a keyframe */
-        payload[0] = 0x10;
-        payload[1] = is_key ? 0x00 : 0x01;
-        c->wants_keyframe = c->wants_keyframe && !is_key;
-    }
-    leat_put_u32(payload + 8, c->index);
-    leat_put_u32(payload + 12, is_video ? c->video_seq : c->audio_seq);
-    memset(payload + 16, (int)(0xa0 + c->index), sizeof payload - 16);
-    const uint8_t level = (uint8_t)(0x80 | (c->index & 0x7f));
-    struct leat_rtp_ext_out exts[2] = {{MID_ID, leat_span_str(is_video ? "1" : "0")},
-                                       {LEVEL_ID, leat_span(&level, 1)}};
-    size_t len = leat_rtp_compose(packet, sizeof packet, true, is_video ? VIDEO_PT : AUDIO_PT,
-                                  is_video ? c->video_seq++ : c->audio_seq++,
-                                  is_video ? c->video_ts : c->audio_ts,
-                                  is_video ? c->video_ssrc : c->audio_ssrc, NULL, 0, exts,
-                                  is_video ? 1 : 2, leat_span(payload, sizeof payload));
-    (void)leat_client_send_rtp(&c->client, leat_span(packet, len), &w->client_sinks[c->index].sink);
+    return leat_client_send_rtp(&c->client, plain, &c->world->client_sinks[c->index].sink);
 }
 
-static void send_sr(struct world *w, struct world_client *c)
+int world_send_rtcp(struct world_client *c, struct leat_span plain)
 {
-    uint8_t octets[256];
-    struct leat_writer writer;
-    uint64_t unix_us = UNIX_OFFSET_US + w->now_us + (uint64_t)c->clock_error_us;
-    for (int i = 0; i < 2; i++) {
-        struct leat_rtcp_sender_info info = {.ntp = leat_ntp_from_unix_us(unix_us),
-                                             .rtp_timestamp = i == 0 ? c->audio_ts : c->video_ts};
-        leat_writer_init(&writer, octets, sizeof octets);
-        leat_rtcp_write_sr(&writer, i == 0 ? c->audio_ssrc : c->video_ssrc, &info, NULL, 0);
-        leat_rtcp_write_sdes_cname(&writer, i == 0 ? c->audio_ssrc : c->video_ssrc, "publisher");
-        (void)leat_client_send_rtcp(&c->client, leat_span(octets, leat_writer_len(&writer)),
-                                    &w->client_sinks[c->index].sink);
-    }
+    return leat_client_send_rtcp(&c->client, plain, &c->world->client_sinks[c->index].sink);
 }
 
-static void publish(struct world *w, struct world_client *c)
+void world_hang_up(struct world_client *c)
 {
-    c->next_media_us = w->now_us + MEDIA_US;
-    c->audio_ts += 48 * (MEDIA_US / 1000);
-    c->video_ts += 90 * (MEDIA_US / 1000);
-    if (c->client.state != LEAT_CLIENT_CONNECTED || !c->is_sending) {
-        return;
-    }
-    if (w->now_us >= c->next_sr_us) {
-        send_sr(w, c);
-        c->next_sr_us = w->now_us + 1000000;
-    }
-    send_packet(w, c, false);
-    send_packet(w, c, true);
+    leat_client_close(&c->client, c->world->now_us, &c->world->client_sinks[c->index].sink);
 }
 
-/* ---- what a client gets ---- */
-
-static void check_payload(struct world_client *c, struct world_stream *s, const struct leat_rtp *p,
-                          struct leat_span packet, bool is_video)
+static void arrive_at_client(struct world *w, struct flight *f)
 {
-    struct leat_span payload = leat_span(packet.data + p->payload_offset, p->payload_len);
-    struct leat_span mid;
-    uint32_t source = payload.len == PAYLOAD_LEN ? leat_get_u32(payload.data + 8) : UINT32_MAX;
-    bool is_right = source < c->world->client_count && p->pt == (is_video ? VIDEO_PT : AUDIO_PT) &&
-                    leat_rtp_find_ext(p, packet, MID_ID, &mid) &&
-                    leat_span_equal(mid, leat_span_str(is_video ? "1" : "0"));
-    for (size_t i = 16; is_right && i < payload.len; i++) {
-        is_right = payload.data[i] == (uint8_t)(0xa0 + source);
-    }
-    if (!is_right) {
-        s->wrong++;
-        return;
-    }
-    bool is_key = is_video && (payload.data[1] & 1) == 0;
-    s->keyframes += is_key ? 1 : 0;
-    if (!s->is_started || source != s->source) {
-        s->began_without_keyframe = s->began_without_keyframe || (is_video && !is_key);
-        s->switches += s->is_started ? 1 : 0;
-        s->source = source;
-    }
-}
-
-static void receive_rtp(struct world *w, struct world_client *c, struct leat_span packet)
-{
-    struct leat_rtp p;
-    if (!leat_rtp_parse(&p, packet)) {
-        c->video.wrong++;
-        return;
-    }
-    bool is_video = p.ssrc == c->our_video_ssrc;
-    struct world_stream *s = is_video ? &c->video : &c->audio;
-    if (!is_video && p.ssrc != c->our_audio_ssrc) {
-        s->wrong++;
-        return;
-    }
-    check_payload(c, s, &p, packet, is_video);
-    if (!s->is_started) {
-        s->is_started = true;
-        s->ssrc = p.ssrc;
-    } else {
-        int step = leat_seq16_diff(p.seq, s->highest_seq);
-        s->duplicates += step == 0 ? 1 : 0;
-        s->reordered += step < 0 ? 1 : 0;
-        s->gaps += step > 1 ? (uint64_t)(step - 1) : 0;
-        s->backward_ts += step > 0 && leat_seq32_diff(p.timestamp, s->last_ts) < 0 ? 1 : 0;
-        uint64_t pause_us = w->now_us - s->last_us;
-        s->longest_pause_us = pause_us > s->longest_pause_us ? pause_us : s->longest_pause_us;
-    }
-    if (s->packets == 0 || leat_seq16_newer(p.seq, s->highest_seq)) {
-        s->highest_seq = p.seq;
-        s->last_ts = p.timestamp;
-    }
-    s->packets++;
-    s->last_us = w->now_us;
-}
-
-static void receive_rtcp(struct world_client *c, struct leat_span compound)
-{
-    struct leat_reader r;
-    struct leat_rtcp p;
-    uint32_t ssrc;
-    size_t cursor = 0;
-    uint8_t seq_nr;
-    leat_reader_init(&r, compound.data, compound.len);
-    while (leat_rtcp_next(&r, &p)) {
-        struct leat_rtcp_sender_info info;
-        if (p.type == LEAT_RTCP_SR && leat_rtcp_read_sender_info(&p, &info)) {
-            c->sender_reports++;
-            bool is_video = p.ssrc == c->our_video_ssrc;
-            *(is_video ? &c->sr_rtp_video : &c->sr_rtp_audio) = info.rtp_timestamp;
-            *(is_video ? &c->sr_ntp_video : &c->sr_ntp_audio) = info.ntp;
-        } else if (p.type == LEAT_RTCP_RR) {
-            c->receiver_reports++;
-        } else if (p.type == LEAT_RTCP_BYE) {
-            c->byes++;
-        } else if (p.type == LEAT_RTCP_PSFB && p.count_or_fmt == LEAT_PSFB_PLI &&
-                   leat_rtcp_read_pli(&p, &ssrc) && ssrc == c->video_ssrc) {
-            c->keyframe_requests++;
-            c->wants_keyframe = true;
-        } else if (p.type == LEAT_RTCP_PSFB && p.count_or_fmt == LEAT_PSFB_FIR &&
-                   leat_rtcp_read_fir(&p, &cursor, &ssrc, &seq_nr) && ssrc == c->video_ssrc) {
-            c->keyframe_requests++;
-            c->wants_keyframe = true;
-        }
-    }
-}
-
-static void arrive(struct world *w, struct flight *f)
-{
-    if (f->to == NULL) {
-        struct leat_datagram d = {f->data, f->len, f->tuple};
-        leat_sfu_receive(w->sfu, &d, 1, w->now_us, &w->shard_sink.sink);
-        return;
-    }
     struct world_client *c = f->to;
     size_t len = f->len;
     switch (leat_client_receive(&c->client, f->data, &len, w->now_us, &w->rng,
@@ -566,11 +429,46 @@ static void arrive(struct world *w, struct flight *f)
     case LEAT_CLIENT_NOTHING:
         break;
     case LEAT_CLIENT_RTP:
-        receive_rtp(w, c, leat_span(f->data, len));
+        world__receive_rtp(c, leat_span(f->data, len));
         break;
     case LEAT_CLIENT_RTCP:
-        receive_rtcp(c, leat_span(f->data, len));
+        world__receive_rtcp(c, leat_span(f->data, len));
         break;
+    }
+}
+
+static struct flight *next_arrival(struct world *w)
+{
+    if (leat_list_is_empty(&w->flights)) {
+        return NULL;
+    }
+    struct flight *f = LEAT_CONTAINER(w->flights.next, struct flight, node);
+    if (f->at_us > w->now_us) {
+        return NULL;
+    }
+    leat_list_remove(&f->node);
+    return f;
+}
+
+static void arrive(struct world *w)
+{
+    struct flight *burst[BURST_MAX], *f;
+    struct leat_datagram datagrams[BURST_MAX];
+    size_t count = 0;
+    while (count < BURST_MAX && (f = next_arrival(w)) != NULL) {
+        if (f->to != NULL) {
+            arrive_at_client(w, f);
+            free(f);
+            continue;
+        }
+        datagrams[count] = (struct leat_datagram){f->data, f->len, f->tuple};
+        burst[count++] = f;
+    }
+    if (count > 0) {
+        leat_sfu_receive(w->sfu, datagrams, count, w->now_us, &w->shard_sink.sink);
+    }
+    for (size_t i = 0; i < count; i++) {
+        free(burst[i]);
     }
 }
 
@@ -586,22 +484,35 @@ static struct world_client *client_of(struct world *w, leat_handle handle)
     return NULL;
 }
 
+static void take_event(struct world_client *c, const struct leat_sfu_event *e)
+{
+    bool is_video = strcmp(e->mid, "1") == 0;
+    switch (e->type) {
+    case LEAT_EVENT_PEER_STATE:
+        c->state = e->peer_state;
+        c->end = e->end;
+        c->ended_events += e->peer_state == LEAT_PEER_ENDED ? 1 : 0;
+        break;
+    case LEAT_EVENT_TRACK_STATE:
+        *(is_video ? &c->track_video : &c->track_audio) = e->track_state;
+        c->track_events++;
+        break;
+    case LEAT_EVENT_ROUTE_STATE:
+        *(is_video ? &c->route_video : &c->route_audio) = e->route_state;
+        c->route_reason = e->reason;
+        c->route_events++;
+        break;
+    }
+}
+
 static void take_events(struct world *w)
 {
     struct leat_sfu_event e;
     while (leat_sfu_next_event(w->sfu, &e)) {
         struct world_client *c = client_of(w, e.peer);
         free(e.final_stats);
-        if (c == NULL) {
-            continue;
-        }
-        if (e.type == LEAT_EVENT_PEER_STATE) {
-            c->state = e.peer_state;
-            c->end = e.end;
-            c->ended_events += e.peer_state == LEAT_PEER_ENDED ? 1 : 0;
-        } else if (e.type == LEAT_EVENT_ROUTE_STATE) {
-            *(strcmp(e.mid, "1") == 0 ? &c->route_video : &c->route_audio) = e.route_state;
-            c->route_reason = e.reason;
+        if (c != NULL) {
+            take_event(c, &e);
         }
     }
 }
@@ -617,6 +528,8 @@ static void take_jobs(struct world *w)
         r->job = job;
         r->at_us = w->now_us + w->job_delay_us;
         leat_list_add_tail(&w->jobs, &r->node);
+        size_t running = leat_sfu_jobs_running(w->sfu);
+        w->jobs_most = running > w->jobs_most ? running : w->jobs_most;
     }
 }
 
@@ -653,7 +566,7 @@ static uint64_t next_instant(struct world *w)
     }
     for (unsigned i = 0; i < w->client_count; i++) {
         next = earlier(next, leat_client_deadline(&w->clients[i].client));
-        if (w->clients[i].role == WORLD_PUBLISHER) {
+        if (w->clients[i].role != WORLD_SUBSCRIBER) {
             next = earlier(next, w->clients[i].next_media_us);
         }
     }
@@ -664,32 +577,24 @@ static void settle(struct world *w)
 {
     take_jobs(w);
     finish_jobs(w);
-    while (leat_sfu_release(w->sfu, w->now_us, &w->shard_sink.sink)) {
+    while (!w->is_held && world_release(w)) {
     }
     take_events(w);
 }
 
 static void step(struct world *w)
 {
-    while (!leat_list_is_empty(&w->flights)) {
-        struct flight *f = LEAT_CONTAINER(w->flights.next, struct flight, node);
-        if (f->at_us > w->now_us) {
-            break;
-        }
-        leat_list_remove(&f->node);
-        arrive(w, f);
-        free(f);
-    }
+    arrive(w);
     if (leat_sfu_deadline(w->sfu) <= w->now_us) {
-        leat_sfu_tick(w->sfu, w->now_us, UNIX_OFFSET_US + w->now_us, &w->shard_sink.sink);
+        leat_sfu_tick(w->sfu, w->now_us, WORLD_UNIX_OFFSET_US + w->now_us, &w->shard_sink.sink);
     }
     for (unsigned i = 0; i < w->client_count; i++) {
         struct world_client *c = &w->clients[i];
         if (leat_client_deadline(&c->client) <= w->now_us) {
             leat_client_tick(&c->client, w->now_us, &w->rng, &w->client_sinks[i].sink);
         }
-        if (c->role == WORLD_PUBLISHER && c->next_media_us <= w->now_us) {
-            publish(w, c);
+        if (c->role != WORLD_SUBSCRIBER && c->next_media_us <= w->now_us) {
+            world__publish(c);
         }
     }
     settle(w);
@@ -742,4 +647,19 @@ uint64_t world_stray(const struct world *w)
 void world_set_job_delay(struct world *w, uint64_t us)
 {
     w->job_delay_us = us;
+}
+
+size_t world_jobs_most(const struct world *w)
+{
+    return w->jobs_most;
+}
+
+void world_hold(struct world *w, bool is_held)
+{
+    w->is_held = is_held;
+}
+
+bool world_release(struct world *w)
+{
+    return leat_sfu_release(w->sfu, w->now_us, &w->shard_sink.sink);
 }

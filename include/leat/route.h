@@ -48,9 +48,9 @@ void leat_rewriter_new_source(struct leat_rewriter *r);
 enum leat_rewrite_verdict leat_rewriter_map(struct leat_rewriter *r, uint16_t seq,
                                             uint32_t timestamp, uint64_t arrived_us,
                                             uint16_t *out_seq, uint32_t *out_ts);
-/** A packet of the source that is not forwarded (padding only): the next ones close the gap, if it
- * is the newest. */
-void leat_rewriter_skip(struct leat_rewriter *r, uint16_t seq);
+/** A packet of the source that is not forwarded (padding only): the next ones close the gap.
+ * @return false when they cannot, because it is not the one after the newest. */
+bool leat_rewriter_skip(struct leat_rewriter *r, uint16_t seq);
 /** A source timestamp in the sender's timeline; meaningful while has_source. */
 static inline uint32_t leat_rewriter_timestamp(const struct leat_rewriter *r, uint32_t source_ts)
 {
@@ -102,6 +102,8 @@ struct leat_keyframe_limiter {
 bool leat_keyframe_want(struct leat_keyframe_limiter *l, uint64_t now_us);
 /** A keyframe started. */
 void leat_keyframe_seen(struct leat_keyframe_limiter *l);
+/** Nobody waits any more. */
+void leat_keyframe_forget(struct leat_keyframe_limiter *l);
 uint64_t leat_keyframe_deadline(const struct leat_keyframe_limiter *l);
 /** @return true when a request must go out now (held back before, or unanswered). */
 bool leat_keyframe_tick(struct leat_keyframe_limiter *l, uint64_t now_us);

@@ -95,7 +95,8 @@ struct leat_sfu_counters {
     uint64_t rtp_in, rtcp_in, rtp_malformed, rtp_unknown_ssrc, rtp_padding_only, pool_exhausted;
     uint64_t rtp_out, rtcp_out, rtp_late, rtp_unmapped, rtp_waiting_keyframe, rtp_paused,
         queue_dropped;
-    uint64_t stun_refused; /**< STUN that reached a peer and failed its check */
+    uint64_t rtcp_malformed; /**< authentic, but broken somewhere: what stood before is served */
+    uint64_t stun_refused;   /**< STUN that reached a peer and failed its check */
     uint64_t jobs, jobs_queued_max, peers, peers_total, keyframe_requests;
 };
 

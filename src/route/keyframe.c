@@ -26,12 +26,17 @@ bool leat_keyframe_want(struct leat_keyframe_limiter *l, uint64_t now_us)
     return send_now(l, now_us);
 }
 
-void leat_keyframe_seen(struct leat_keyframe_limiter *l)
+void leat_keyframe_forget(struct leat_keyframe_limiter *l)
 {
-    /* It serves everybody who asked before it began, those held back by the interval included. */
     l->is_pending = false;
     l->is_unsent = false;
     l->retries = 0;
+}
+
+void leat_keyframe_seen(struct leat_keyframe_limiter *l)
+{
+    /* It serves everybody who asked before it began, those held back by the interval included. */
+    leat_keyframe_forget(l);
 }
 
 uint64_t leat_keyframe_deadline(const struct leat_keyframe_limiter *l)

@@ -64,14 +64,15 @@ enum leat_rewrite_verdict leat_rewriter_map(struct leat_rewriter *r, uint16_t se
     return LEAT_REWRITE_OK;
 }
 
-void leat_rewriter_skip(struct leat_rewriter *r, uint16_t seq)
+bool leat_rewriter_skip(struct leat_rewriter *r, uint16_t seq)
 {
     if (!r->has_source || leat_seq16_diff(seq, r->source_highest) != 1) {
-        return; /* a hole before it is still open: its numbers must stay free */
+        return false; /* a hole before it is still open: its numbers must stay free */
     }
     r->seq_offset = (uint16_t)(r->seq_offset - 1);
     r->source_highest = seq;
     /* What was before the skip keeps numbers that the old offset gave: it counts as late from here
      * on. */
     r->source_first = (uint16_t)(seq + 1);
+    return true;
 }

@@ -34,14 +34,11 @@ struct leat_sfu_source *leat__sfu_source_add(struct leat_sfu_track *t, uint32_t 
     if (at < LEAT_ENCODINGS_MAX) {
         t->source_count++;
     } else {
-        at = 0;
-        for (size_t i = 1; i < LEAT_ENCODINGS_MAX; i++) {
-            if (t->sources[i].last_us < t->sources[at].last_us) {
+        at = t->active == 0 ? 1 : 0; /* what is forwarded now stays, whatever else comes */
+        for (size_t i = at + 1; i < LEAT_ENCODINGS_MAX; i++) {
+            if (t->active != (int)i && t->sources[i].last_us < t->sources[at].last_us) {
                 at = i;
             }
-        }
-        if (t->active == (int)at) {
-            t->active = -1;
         }
     }
     struct leat_sfu_source *source = &t->sources[at];
@@ -68,20 +65,23 @@ static struct leat_sfu_track *learn_track(const struct leat_sfu_slot *slot,
 {
     struct leat_sfu_track *by_payload = NULL;
     size_t candidates = 0;
+    bool has_mid = false;
     for (size_t i = 0; i < slot->track_count; i++) {
         struct leat_sfu_track *t = slot->tracks[i];
         struct leat_span mid;
         uint8_t id = t->desc.exts.ids[LEAT_EXT_MID];
-        if (id != 0 && leat_rtp_find_ext(p, packet, id, &mid) &&
-            leat_span_equal(mid, leat_span_str(t->desc.mid))) {
-            return t;
+        if (id != 0 && leat_rtp_find_ext(p, packet, id, &mid)) {
+            if (leat_span_equal(mid, leat_span_str(t->desc.mid))) {
+                return t;
+            }
+            has_mid = true; /* of a section that is not here: the packet is nobody's */
         }
         if (codec_of(&t->desc, p->pt) != NULL) {
             by_payload = t;
             candidates++;
         }
     }
-    return candidates == 1 ? by_payload : NULL;
+    return candidates == 1 && !has_mid ? by_payload : NULL;
 }
 
 static struct leat_sfu_source *find_source(struct leat_sfu_slot *slot, const struct leat_rtp *p,
@@ -132,34 +132,75 @@ static void follow_source(struct leat_sfu_sender *sender, const struct leat_rtp 
     }
 }
 
+/** A packet that does not go to this receiver: what follows takes its number, and video goes on at
+ * a keyframe. */
+static void hold_back(struct leat_sfu_sender *sender)
+{
+    sender->is_cut = true;
+    sender->needs_keyframe = sender->desc.kind == LEAT_KIND_VIDEO;
+}
+
+/** Whether the sender takes packets now. */
+static bool is_open(const struct leat_sfu_sender *sender)
+{
+    return !sender->is_paused && sender->desc.is_active &&
+           leat_peer_state_of(sender->slot->peer) == LEAT_PEER_CONNECTED;
+}
+
+static void push(struct leat_sfu *s, struct leat_sfu_sender *sender, struct leat_packet *packet)
+{
+    struct leat_sfu_slot *slot = sender->slot;
+    if (slot->queue_len == LEAT_SFU_QUEUE) {
+        sender->dropped++;
+        s->counters.queue_dropped++;
+        hold_back(sender);
+        leat__sfu_route_state(s, sender, "");
+        return;
+    }
+    slot->queue[(slot->queue_head + slot->queue_len) % LEAT_SFU_QUEUE] =
+        (struct leat_sfu_queued){leat_packet_ref(packet), sender, sender->is_cut};
+    slot->queue_len++;
+    sender->is_cut = false;
+    if (leat_list_is_empty(&slot->release_node)) {
+        leat_list_add_tail(&s->releasing, &slot->release_node);
+    }
+}
+
+/** Padding only, or a payload type that the receiver has no number for: it goes through the queue
+ * so that its number is closed over in its turn. */
+static void enqueue_skipped(struct leat_sfu *s, struct leat_sfu_sender *sender,
+                            struct leat_packet *packet)
+{
+    const struct leat_rtp *p = &leat__sfu_media(packet)->rtp;
+    if (p->payload_len > 0) {
+        sender->unmapped++;
+        s->counters.rtp_unmapped++;
+    }
+    if (sender->has_source && sender->source_ssrc == p->ssrc && !sender->is_cut) {
+        push(s, sender, packet);
+    }
+}
+
 static void enqueue(struct leat_sfu *s, struct leat_sfu_sender *sender, struct leat_packet *packet,
                     uint64_t now_us, struct leat_sink *out)
 {
-    struct leat_sfu_slot *slot = sender->slot;
     const struct leat_sfu_media *m = leat__sfu_media(packet);
-    if (sender->is_paused || !sender->desc.is_active ||
-        leat_peer_state_of(slot->peer) != LEAT_PEER_CONNECTED) {
+    if (!is_open(sender)) {
         s->counters.rtp_paused++;
+        hold_back(sender);
         return;
     }
-    if (sender->pts.to[m->rtp.pt] == 0xff) {
-        sender->unmapped++;
-        s->counters.rtp_unmapped++;
+    if (m->rtp.payload_len == 0 || sender->pts.to[m->rtp.pt] == 0xff) {
+        enqueue_skipped(s, sender, packet);
         return;
     }
     follow_source(sender, &m->rtp);
     if (sender->needs_keyframe && !m->is_keyframe_start) {
         s->counters.rtp_waiting_keyframe++;
-        if (!sender->track->keyframes.is_pending) {
+        hold_back(sender);
+        if (leat_keyframe_deadline(&sender->track->keyframes) == LEAT_NEVER) {
             (void)leat__sfu_want_keyframe(s, sender->track, now_us, out);
         }
-        return;
-    }
-    if (slot->queue_len == LEAT_SFU_QUEUE) {
-        sender->dropped++;
-        s->counters.queue_dropped++;
-        sender->needs_keyframe =
-            sender->desc.kind == LEAT_KIND_VIDEO; /* up to the next one nothing decodes anyway */
         return;
     }
     bool was_waiting = sender->needs_keyframe || !sender->is_flowing;
@@ -168,12 +209,7 @@ static void enqueue(struct leat_sfu *s, struct leat_sfu_sender *sender, struct l
     if (was_waiting) {
         leat__sfu_route_state(s, sender, "");
     }
-    slot->queue[(slot->queue_head + slot->queue_len) % LEAT_SFU_QUEUE] =
-        (struct leat_sfu_queued){leat_packet_ref(packet), sender};
-    slot->queue_len++;
-    if (leat_list_is_empty(&slot->release_node)) {
-        leat_list_add_tail(&s->releasing, &slot->release_node);
-    }
+    push(s, sender, packet);
 }
 
 /** One plaintext copy serves every receiver. */
@@ -220,23 +256,10 @@ static void account(struct leat_sfu_source *source, const struct leat_codec *cod
     source->last_us = now_us;
     source->payload_octets += p->payload_len;
     if (!source->rx.is_started) {
-        leat_rtp_receiver_init(&source->rx, codec->clock_hz);
+        source->rx.clock_hz = codec->clock_hz; /* a sender report may have come before */
     }
     leat_rtp_receiver_add(&source->rx, p->seq, p->timestamp, len, now_us);
     source->last_timestamp = p->timestamp;
-}
-
-/** A packet without media (padding only): receivers' numbers close over it (RFC 3550 5.1 lets a
- * sender do without). */
-static void skip_padding(struct leat_sfu *s, struct leat_sfu_track *t, const struct leat_rtp *p)
-{
-    s->counters.rtp_padding_only++;
-    for (size_t i = 0; i < t->receiver_count; i++) {
-        struct leat_sfu_sender *sender = t->receivers[i];
-        if (sender->has_source && sender->source_ssrc == p->ssrc && sender->slot->queue_len == 0) {
-            leat_rewriter_skip(&sender->rewriter, p->seq);
-        }
-    }
 }
 
 void leat__sfu_receive_rtp(struct leat_sfu *s, struct leat_sfu_slot *slot, struct leat_datagram *d,
@@ -271,10 +294,7 @@ void leat__sfu_receive_rtp(struct leat_sfu *s, struct leat_sfu_slot *slot, struc
         source->discarded++;
         return;
     }
-    if (p.payload_len == 0) {
-        skip_padding(s, t, &p);
-        return;
-    }
+    s->counters.rtp_padding_only += p.payload_len == 0 ? 1 : 0;
     struct leat_payload_info info =
         leat_payload_inspect(codec->name, leat_span(packet.data + p.payload_offset, p.payload_len));
     if (info.is_keyframe_start && t->desc.kind == LEAT_KIND_VIDEO) {

@@ -111,8 +111,7 @@ static void sender_free(struct leat_sfu *s, struct leat_sfu_sender *sender, cons
     if (sender == NULL) {
         return;
     }
-    leat__sfu_withdraw(sender->slot, sender);
-    leat__sfu_route_clear(s, sender, reason);
+    leat__sfu_route_clear(s, sender, reason); /* what waits is withdrawn too */
     free(sender);
 }
 
@@ -233,6 +232,9 @@ static void install_senders(struct leat_sfu *s, struct leat_sfu_slot *slot,
                                leat_rng_u32(s->params.rng));
             sender->has_rewriter = true;
         }
+        if (!sender->desc.is_active) {
+            leat__sfu_withdraw(sender);
+        }
         leat__sfu_route_remap(sender);
         leat__sfu_route_state(s, sender, "");
     }
@@ -256,10 +258,31 @@ static int reserve_paths(struct leat_sfu_slot *slot, size_t track_count, size_t 
     return 0;
 }
 
+/** A mid names one section of each direction, an SSRC of ours one stream (RFC 3711 9.1). */
+static bool are_distinct(const struct leat_media_desc *descs, size_t count, bool are_senders)
+{
+    for (size_t i = 0; i < count; i++) {
+        for (size_t k = 0; k < i; k++) {
+            if (strcmp(descs[i].mid, descs[k].mid) == 0 ||
+                (are_senders && descs[i].ssrc == descs[k].ssrc)) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
 static int set_media(struct leat_sfu *s, struct leat_sfu_slot *slot, const struct leat_command *c)
 {
     struct leat_sfu_track **tracks = NULL;
     struct leat_sfu_sender **senders = NULL;
+    if (c->track_count > LEAT_SECTIONS_MAX || c->sender_count > LEAT_SECTIONS_MAX) {
+        return LEAT_E_RANGE;
+    }
+    if (!are_distinct(c->tracks, c->track_count, false) ||
+        !are_distinct(c->senders, c->sender_count, true)) {
+        return LEAT_E_INVALID;
+    }
     int error = reserve_paths(slot, c->track_count, c->sender_count);
     if (error == 0) {
         error = adopt_tracks(slot, c->tracks, c->track_count, &tracks);
@@ -367,19 +390,18 @@ int leat__sfu_restart_ice(struct leat_sfu *s, struct leat_command *c, uint64_t n
     if (slot == NULL) {
         return LEAT_E_MISSING;
     }
-    /* The agent keeps one generation before the running one; a third ufrag pushes out the oldest.
-     */
-    const char *running = leat_peer_ice(slot->peer)->now.local.ufrag;
-    for (size_t i = 0; i < LEAT_ARRAY_LEN(slot->ufrags); i++) {
-        if (strcmp(slot->ufrags[i].ufrag, running) != 0) {
-            drop_ufrag(s, slot, i);
-        }
-    }
     int error = add_ufrag(s, slot, &c->ice_local);
     if (error != 0) {
         return error;
     }
     leat_peer_restart_ice(slot->peer, &c->ice_local, leat_span_str(c->remote_ufrag), now_us);
+    const struct leat_ice *ice = leat_peer_ice(slot->peer);
+    for (size_t i = 0; i < LEAT_ARRAY_LEN(slot->ufrags); i++) {
+        if (strcmp(slot->ufrags[i].ufrag, ice->now.local.ufrag) != 0 &&
+            strcmp(slot->ufrags[i].ufrag, ice->before.local.ufrag) != 0) {
+            drop_ufrag(s, slot, i);
+        }
+    }
     leat__sfu_after(s, slot, now_us);
     return 0;
 }

@@ -83,6 +83,8 @@ struct leat_sfu_sender {
     bool has_rewriter, needs_keyframe, is_flowing;
     bool has_source; /**< source_ssrc is set: packets of the track were seen since the route was
                         pointed at it */
+    bool is_cut;     /**< packets were held back: the next one takes the number after the last one
+                        sent, so that they leave no hole */
     uint32_t source_ssrc;   /**< whose packets are queued */
     uint32_t rewriter_ssrc; /**< whose numbers the rewriter continues */
     struct leat_rewriter rewriter;
@@ -98,6 +100,7 @@ struct leat_sfu_sender {
 struct leat_sfu_queued {
     struct leat_packet *packet; /**< NULL: withdrawn */
     struct leat_sfu_sender *sender;
+    bool is_after_cut; /**< the sender's is_cut when it was queued */
 };
 
 /** Where an SSRC of one peer leads. */
@@ -125,7 +128,8 @@ struct leat_sfu_slot {
     struct leat_sfu_job job;
     bool is_ended;
     struct leat_tuple tuples[LEAT_ICE_TUPLES_MAX]; /**< keys of sfu->by_tuple; family NONE = free */
-    struct leat_ice_local ufrags[2];               /**< keys of sfu->by_ufrag; "" = free */
+    /** Keys of sfu->by_ufrag, "" = free: at most two are answered, a third one is on its way. */
+    struct leat_ice_local ufrags[3];
     struct leat_sfu_track **tracks;
     struct leat_sfu_sender **senders;
     size_t track_count, sender_count;
@@ -186,7 +190,7 @@ void leat__sfu_track_state(struct leat_sfu *s, struct leat_sfu_track *t,
 
 /* release.c */
 /** Drop what waits for a sender. */
-void leat__sfu_withdraw(struct leat_sfu_slot *slot, const struct leat_sfu_sender *sender);
+void leat__sfu_withdraw(struct leat_sfu_sender *sender);
 
 /* rtcp_in.c, rtcp_out.c */
 void leat__sfu_receive_rtcp(struct leat_sfu *s, struct leat_sfu_slot *slot,

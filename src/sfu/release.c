@@ -8,28 +8,53 @@
  */
 #include "private.h"
 
-void leat__sfu_withdraw(struct leat_sfu_slot *slot, const struct leat_sfu_sender *sender)
+void leat__sfu_withdraw(struct leat_sfu_sender *sender)
 {
+    struct leat_sfu_slot *slot = sender->slot;
     for (size_t i = 0; i < slot->queue_len; i++) {
         struct leat_sfu_queued *q = &slot->queue[(slot->queue_head + i) % LEAT_SFU_QUEUE];
         if (q->sender == sender) {
             leat_packet_unref(q->packet);
             q->packet = NULL;
             q->sender = NULL;
+            sender->is_cut = true;
         }
     }
 }
 
-static void send_one(struct leat_sfu *s, struct leat_sfu_sender *sender, struct leat_packet *packet,
-                     uint64_t now_us, struct leat_sink *out)
+/**
+ * A packet that this receiver gets nothing of: padding only, or of a payload type that it has no
+ * number for. @return false when it must be sent all the same, empty, because its number cannot be
+ * closed over.
+ */
+static bool skip(struct leat_sfu_sender *sender, const struct leat_rtp *p)
 {
+    bool is_unmapped = sender->pts.to[p->pt] == 0xff;
+    if (!is_unmapped && p->payload_len > 0) {
+        return false;
+    }
+    if (is_unmapped && p->payload_len > 0 && sender->desc.kind == LEAT_KIND_VIDEO) {
+        sender->needs_keyframe = true;
+    }
+    return leat_rewriter_skip(&sender->rewriter, p->seq) || is_unmapped ||
+           !sender->rewriter.has_source;
+}
+
+static void send_one(struct leat_sfu *s, const struct leat_sfu_queued *q, uint64_t now_us,
+                     struct leat_sink *out)
+{
+    struct leat_sfu_sender *sender = q->sender;
+    struct leat_packet *packet = q->packet;
     const struct leat_sfu_media *m = leat__sfu_media(packet);
     struct leat_span octets = leat_span(leat__sfu_octets(packet), m->len);
     uint16_t seq;
     uint32_t timestamp;
-    if (sender->rewriter_ssrc != m->rtp.ssrc) {
+    if (sender->rewriter_ssrc != m->rtp.ssrc || q->is_after_cut) {
         leat_rewriter_new_source(&sender->rewriter);
         sender->rewriter_ssrc = m->rtp.ssrc;
+    }
+    if (skip(sender, &m->rtp)) {
+        return;
     }
     if (leat_rewriter_map(&sender->rewriter, m->rtp.seq, m->rtp.timestamp, packet->arrived_us, &seq,
                           &timestamp) != LEAT_REWRITE_OK) {
@@ -62,7 +87,7 @@ bool leat_sfu_release(struct leat_sfu *s, uint64_t now_us, struct leat_sink *out
             slot->queue_head = (slot->queue_head + 1) % LEAT_SFU_QUEUE;
             slot->queue_len--;
             if (q.packet != NULL) {
-                send_one(s, q.sender, q.packet, now_us, out);
+                send_one(s, &q, now_us, out);
                 leat_packet_unref(q.packet);
                 left--;
             }

@@ -105,15 +105,19 @@ static void unlink_sender(struct leat_sfu_sender *sender)
     }
     t->receiver_first = 0;
     sender->track = NULL;
+    if (t->receiver_count == 0) {
+        leat_keyframe_forget(&t->keyframes);
+    }
 }
 
 /** Point the sender at nothing: what waits of the old source must not take numbers of the next one.
  */
 static void leave_source(struct leat_sfu_sender *sender)
 {
-    leat__sfu_withdraw(sender->slot, sender);
+    leat__sfu_withdraw(sender);
     unlink_sender(sender);
     leat_rewriter_new_source(&sender->rewriter);
+    sender->is_cut = false;
     sender->has_source = false;
     sender->is_flowing = false;
     sender->needs_keyframe = false;
@@ -177,6 +181,9 @@ static int set_one(struct leat_sfu *s, const struct leat_route_desc *r, uint64_t
     }
     bool resumes = sender->is_paused && !r->is_paused;
     sender->is_paused = r->is_paused;
+    if (sender->is_paused) {
+        leat__sfu_withdraw(sender);
+    }
     if (!is_as_set(sender, r)) {
         leave_source(sender);
         error = link_track(t, sender);
@@ -195,7 +202,6 @@ static int set_one(struct leat_sfu *s, const struct leat_route_desc *r, uint64_t
     if (resumes && !sender->is_paused && t->desc.kind == LEAT_KIND_VIDEO) {
         sender->needs_keyframe = true;
         (void)leat__sfu_want_keyframe(s, t, now_us, out);
-        leat__sfu_rearm(s, t->slot);
     }
     leat__sfu_route_state(s, sender, r->reason);
     return 0;

@@ -108,7 +108,6 @@ static void pass_request(struct leat_sfu *s, struct leat_sfu_sender *sender, uin
     if (sender->track != NULL && !sender->is_paused &&
         sender->track->desc.kind == LEAT_KIND_VIDEO) {
         (void)leat__sfu_want_keyframe(s, sender->track, now_us, out);
-        leat__sfu_rearm(s, sender->track->slot);
     }
 }
 
@@ -137,7 +136,9 @@ static void take_payload_feedback(struct leat_sfu *s, struct leat_sfu_slot *slot
     }
 }
 
-static void take_bye(struct leat_sfu *s, struct leat_sfu_slot *slot, const struct leat_rtcp *p)
+/** The track is told stalled by the next report's look at it, if nothing else comes: a remote must
+ * not cause events as fast as it can send. */
+static void take_bye(struct leat_sfu_slot *slot, const struct leat_rtcp *p)
 {
     size_t cursor = 0;
     uint32_t ssrc;
@@ -147,9 +148,8 @@ static void take_bye(struct leat_sfu *s, struct leat_sfu_slot *slot, const struc
             continue;
         }
         struct leat_sfu_track *t = slot->tracks[e->track];
-        if (t->active == e->source && t->state == LEAT_TRACK_LIVE) {
+        if (t->active == e->source) {
             t->active = -1; /* another SSRC of the track takes over at once */
-            leat__sfu_track_state(s, t, LEAT_TRACK_STALLED);
         }
     }
 }
@@ -173,11 +173,12 @@ void leat__sfu_receive_rtcp(struct leat_sfu *s, struct leat_sfu_slot *slot,
             take_payload_feedback(s, slot, &p, now_us, out);
             break;
         case LEAT_RTCP_BYE:
-            take_bye(s, slot, &p);
+            take_bye(slot, &p);
             break;
         default: /* a number from the network: SDES, APP, XR, transport feedback and what is not
                     known yet */
             break;
         }
     }
+    s->counters.rtcp_malformed += r.failed ? 1 : 0;
 }

@@ -67,7 +67,9 @@ bool leat__sfu_want_keyframe(struct leat_sfu *s, struct leat_sfu_track *t, uint6
     if (t->active < 0) {
         return false; /* nothing came yet: its first packet that is no keyframe asks again */
     }
-    return leat_keyframe_want(&t->keyframes, now_us) && send_keyframe_request(s, t, out);
+    bool is_due = leat_keyframe_want(&t->keyframes, now_us);
+    leat__sfu_rearm(s, t->slot);
+    return is_due && send_keyframe_request(s, t, out);
 }
 
 void leat__sfu_keyframe_tick(struct leat_sfu *s, struct leat_sfu_track *t, uint64_t now_us,
@@ -121,7 +123,7 @@ static void write_sr(struct leat_sfu *s, const struct leat_sfu_sender *sender, u
     leat_rtcp_write_sdes_cname(w, sender->desc.ssrc, sender->slot->cname);
 }
 
-/** Room of one SR with its SDES, or of an RR with all its blocks. */
+/** Room of one SR or RR with its SDES, which takes 44 octets at most. */
 static bool has_room(const struct leat_writer *w, size_t octets)
 {
     return (size_t)(w->end - w->at) >= octets;
@@ -135,12 +137,24 @@ static void report_senders(struct leat_sfu *s, struct leat_sfu_slot *slot, uint6
         if (!can_report(sender) || now_us - sender->last_sent_us > 10 * REPORT_US) {
             continue;
         }
-        if (!has_room(w, 28 + 8 + 40)) {
+        if (!has_room(w, 28 + 48)) {
             send_rtcp(s, slot, w, out);
             w->at = w->start;
         }
         write_sr(s, sender, now_us, w);
     }
+}
+
+static void write_rr(struct leat_sfu *s, struct leat_sfu_slot *slot,
+                     const struct leat_rtcp_block *blocks, size_t count, struct leat_writer *w,
+                     struct leat_sink *out)
+{
+    if (!has_room(w, 8 + 24 * count + 48)) {
+        send_rtcp(s, slot, w, out);
+        w->at = w->start;
+    }
+    leat_rtcp_write_rr(w, slot->rtcp_ssrc, blocks, count);
+    leat_rtcp_write_sdes_cname(w, slot->rtcp_ssrc, slot->cname);
 }
 
 static void report_sources(struct leat_sfu *s, struct leat_sfu_slot *slot, uint64_t now_us,
@@ -149,22 +163,21 @@ static void report_sources(struct leat_sfu *s, struct leat_sfu_slot *slot, uint6
     struct leat_rtcp_block blocks[LEAT_RTCP_BLOCKS_MAX];
     size_t count = 0;
     for (size_t t = 0; t < slot->track_count; t++) {
-        for (size_t i = 0; i < slot->tracks[t]->source_count && count < LEAT_RTCP_BLOCKS_MAX; i++) {
+        for (size_t i = 0; i < slot->tracks[t]->source_count; i++) {
             struct leat_sfu_source *source = &slot->tracks[t]->sources[i];
-            if (source->rx.is_started && now_us - source->last_us < STALLED_US) {
-                leat_rtp_receiver_report(&source->rx, source->ssrc, now_us, &blocks[count++]);
+            if (!source->rx.is_started || now_us - source->last_us >= STALLED_US) {
+                continue;
             }
+            if (count == LEAT_RTCP_BLOCKS_MAX) {
+                write_rr(s, slot, blocks, count, w, out);
+                count = 0;
+            }
+            leat_rtp_receiver_report(&source->rx, source->ssrc, now_us, &blocks[count++]);
         }
     }
-    if (count == 0 && leat_writer_len(w) > 0) {
-        return; /* the sender reports are a whole compound */
+    if (count > 0 || leat_writer_len(w) == 0) { /* sender reports are a whole compound */
+        write_rr(s, slot, blocks, count, w, out);
     }
-    if (!has_room(w, 8 + 24 * count + 40)) {
-        send_rtcp(s, slot, w, out);
-        w->at = w->start;
-    }
-    leat_rtcp_write_rr(w, slot->rtcp_ssrc, blocks, count);
-    leat_rtcp_write_sdes_cname(w, slot->rtcp_ssrc, slot->cname);
 }
 
 static void find_stalled(struct leat_sfu *s, struct leat_sfu_slot *slot, uint64_t now_us)

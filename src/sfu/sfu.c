@@ -91,17 +91,18 @@ static void receive_stun(struct leat_sfu *s, struct leat_datagram *d, uint64_t n
         return;
     }
     struct leat_sfu_slot *owner = leat_map_get(&s->by_tuple, tuple_key(&d->tuple));
-    if (owner != NULL && owner != slot) {
-        if (leat_peer_is_tuple_busy(owner->peer, &d->tuple, now_us)) {
-            s->counters.stun_foreign_tuple++;
-            return;
-        }
+    bool is_foreign = owner != NULL && owner != slot;
+    if (is_foreign && leat_peer_is_tuple_busy(owner->peer, &d->tuple, now_us)) {
+        s->counters.stun_foreign_tuple++;
+        return;
+    }
+    struct leat_ice_change change;
+    leat_peer_accept_stun(slot->peer, &m, &d->tuple, now_us, out, &change);
+    if (is_foreign && change.tuple_added) {
         struct leat_ice_change lost = {.tuple_removed = true, .removed = d->tuple};
         leat_peer_remove_tuple(owner->peer, &d->tuple);
         leat__sfu_apply_ice_change(s, owner, &lost);
     }
-    struct leat_ice_change change;
-    leat_peer_accept_stun(slot->peer, &m, &d->tuple, now_us, out, &change);
     leat__sfu_apply_ice_change(s, slot, &change);
     leat__sfu_after(s, slot, now_us);
 }

@@ -594,7 +594,7 @@ static void step(struct world *w)
             leat_client_tick(&c->client, w->now_us, &w->rng, &w->client_sinks[i].sink);
         }
         if (c->role != WORLD_SUBSCRIBER && c->next_media_us <= w->now_us) {
-            world__publish(c);
+            world_publish(c);
         }
     }
     settle(w);

@@ -128,6 +128,9 @@ void world_inject(struct world *w, const void *data, size_t len, const struct le
 /** Plain packets of the test's own, protected and sent by a client. @return as leat_client_send. */
 int world_send_rtp(struct world_client *c, struct leat_span plain);
 int world_send_rtcp(struct world_client *c, struct leat_span plain);
+/** One audio and one video packet of a publisher, and its sender reports when they are due; the
+ * next ones follow after 20 ms. */
+void world_publish(struct world_client *c);
 /** close_notify of a client. */
 void world_hang_up(struct world_client *c);
 /** Datagrams that the shard sent to an address that no client has. */

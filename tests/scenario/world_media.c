@@ -58,7 +58,7 @@ static void send_reports(struct world_client *c)
     }
 }
 
-void world__publish(struct world_client *c)
+void world_publish(struct world_client *c)
 {
     struct world *w = c->world;
     c->next_media_us = w->now_us + WORLD_MEDIA_US;

@@ -36,8 +36,6 @@ struct world {
 };
 
 /* world_media.c */
-/** One audio and one video packet of a publisher, and its sender reports when they are due. */
-void world__publish(struct world_client *c);
 void world__receive_rtp(struct world_client *c, struct leat_span packet);
 void world__receive_rtcp(struct world_client *c, struct leat_span compound);
 

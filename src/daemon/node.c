@@ -26,6 +26,13 @@
 #define PEM_MAX 65536
 #define SIGNALS 3
 
+/** A controller's connection, for the end of the daemon. */
+struct attached {
+    struct leat_list node;
+    struct leat_conn *conn;
+    struct leat_control_conn *control;
+};
+
 struct node {
     const struct leat_config *config;
     struct leat_loop *loop;
@@ -33,6 +40,7 @@ struct node {
     struct leat_timer *timer;
     struct leat_signal *signals[SIGNALS];
     struct leat_unix_server *server;
+    struct leat_list attached;
     struct leat_control *control;
     struct leat_control_info *info;
     struct leat_dtls_identity *identity;
@@ -229,10 +237,15 @@ static void say_refused(struct node *n)
 static void conn_opened(void *data, struct leat_conn *c)
 {
     struct node *n = data;
-    struct leat_control_conn *conn = leat_control_conn_opened(n->control, c);
-    leat_conn_set_data(c, conn);
-    if (conn == NULL) {
+    struct attached *a = calloc(1, sizeof *a);
+    struct leat_control_conn *control = a != NULL ? leat_control_conn_opened(n->control, c) : NULL;
+    if (control == NULL) {
+        free(a);
         leat_conn_close(c, false);
+    } else {
+        *a = (struct attached){.conn = c, .control = control};
+        leat_list_add_tail(&n->attached, &a->node);
+        leat_conn_set_data(c, a);
     }
     say_refused(n);
 }
@@ -240,8 +253,9 @@ static void conn_opened(void *data, struct leat_conn *c)
 static void conn_octets(void *data, struct leat_conn *c, struct leat_span octets)
 {
     struct node *n = data;
-    if (leat_conn_data(c) != NULL) {
-        leat_control_conn_octets(n->control, leat_conn_data(c), octets, leat_now_us());
+    struct attached *a = leat_conn_data(c);
+    if (a != NULL) {
+        leat_control_conn_octets(n->control, a->control, octets, leat_now_us());
         rearm(n);
     }
 }
@@ -249,8 +263,9 @@ static void conn_octets(void *data, struct leat_conn *c, struct leat_span octets
 static void conn_ended(void *data, struct leat_conn *c)
 {
     struct node *n = data;
-    if (leat_conn_data(c) != NULL) {
-        leat_control_conn_ended(n->control, leat_conn_data(c), leat_now_us());
+    struct attached *a = leat_conn_data(c);
+    if (a != NULL) {
+        leat_control_conn_ended(n->control, a->control, leat_now_us());
         rearm(n);
     }
 }
@@ -258,8 +273,11 @@ static void conn_ended(void *data, struct leat_conn *c)
 static void conn_closed(void *data, struct leat_conn *c)
 {
     struct node *n = data;
-    if (leat_conn_data(c) != NULL) {
-        leat_control_conn_closed(n->control, leat_conn_data(c));
+    struct attached *a = leat_conn_data(c);
+    if (a != NULL) {
+        leat_control_conn_closed(n->control, a->control);
+        leat_list_remove(&a->node);
+        free(a);
     }
 }
 
@@ -517,13 +535,16 @@ static void finish(struct node *n)
         leat_worker_free(n->workers[i]);
     }
     leat_unix_server_close(n->server);
+    for (struct leat_list *l = n->attached.next; l != &n->attached; l = l->next) {
+        leat_conn_close(LEAT_CONTAINER(l, struct attached, node)->conn, true);
+    }
     leat_mailbox_close(n->answers);
     leat_timer_close(n->timer);
     for (size_t i = 0; i < SIGNALS; i++) {
         leat_signal_close(n->signals[i]);
     }
+    leat_loop_free(n->loop); /* the last connections close in here and tell control */
     leat_control_free(n->control);
-    leat_loop_free(n->loop);
     leat_dtls_identity_free(n->identity);
     leat_srtp_stop();
     free(n->info);
@@ -533,6 +554,7 @@ int leat_node_run(const struct leat_config *config)
 {
     struct node n = {.config = config};
     char why[512];
+    leat_list_init(&n.attached);
     (void)signal(SIGPIPE, SIG_IGN);
     leat_log_setup(config->log_level, STDERR_FILENO);
     if (start(&n, why, sizeof why) != 0) {

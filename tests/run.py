@@ -29,7 +29,7 @@ BUILD = ROOT / "build"
 LOGS = BUILD / "test-logs"
 BUILDS = {  # name -> (CC, meson options)
     "release": ("gcc", []),
-    "asan": ("gcc", ["-Dsanitize=true"]),
+    "asan": ("gcc", ["-Dsanitize=true", "-Ddebug=true"]),
     "clang": ("clang", []),
 }
 TIMEOUT_S = 300  # of a Python program, unless it says otherwise

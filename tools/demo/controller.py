@@ -97,9 +97,12 @@ def main():
     parser.add_argument("--address", default="127.0.0.1", help="where the page is served")
     parser.add_argument("--port", type=int, default=8080)
     options = parser.parse_args()
-    leatd = Leatd(options.socket)
+    try:
+        leatd = Leatd(options.socket)
+        server = http.server.ThreadingHTTPServer((options.address, options.port), Handler)
+    except OSError as error:
+        sys.exit(f"controller: {options.socket} and {options.address}:{options.port}: {error.strerror}")
     Handler.meeting = Meeting(leatd)
-    server = http.server.ThreadingHTTPServer((options.address, options.port), Handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     for method, params in leatd.events():
         Handler.meeting.on_event(method, params)

@@ -191,7 +191,7 @@ void leat__control_read_remote(const struct leat__control_params *p, struct leat
     for (const leat_json *e = leat_json_first(list); e; e = leat_json_next(e)) {
         struct leat__control_params section;
         out->sections[out->section_count] = model;
-        out->sections[out->section_count].bundle_rank = out->section_count;
+        out->sections[out->section_count].bundle_rank = (uint16_t)out->section_count;
         if (!leat__control_params_element(p, "sections", out->section_count, e, &section)) {
             return;
         }

@@ -13,18 +13,6 @@ static void check_fair(const struct world_stream *s)
     LEAT_CHECK(!s->began_without_keyframe);
 }
 
-static struct leat_addr address(uint8_t last, uint16_t port)
-{
-    const uint8_t ip[4] = {203, 0, 113, last};
-    return leat_addr_v4(ip, port);
-}
-
-static struct leat_tuple from_address(struct leat_addr remote)
-{
-    static const uint8_t server_ip[4] = {192, 0, 2, 1};
-    return (struct leat_tuple){leat_addr_v4(server_ip, 3478), remote};
-}
-
 static const struct leat_sfu_counters *counters(struct world *w)
 {
     return leat_sfu_counters_of(world_sfu(w));
@@ -53,50 +41,7 @@ static struct pair connect_pair(uint64_t seed)
     return p;
 }
 
-/* ---- forged and captured requests ---- */
-
-struct forged {
-    const char *server_ufrag, *client_ufrag, *pwd;
-    bool has_no_integrity, is_controlled;
-    uint32_t priority;
-};
-
-static size_t forge(uint8_t *out, size_t cap, const struct forged *f, struct leat_rng *rng)
-{
-    uint8_t tid[LEAT_STUN_TID_LEN];
-    struct leat_writer writer;
-    struct leat_hmac_sha1 key;
-    leat_rng_fill(rng, tid, sizeof tid);
-    leat_hmac_sha1_init(&key, f->pwd, strlen(f->pwd));
-    leat_writer_init(&writer, out, cap);
-    leat_stun_begin(&writer, LEAT_STUN_REQUEST, 1, tid);
-    leat_stun_add_username(&writer, leat_span_str(f->server_ufrag), leat_span_str(f->client_ufrag));
-    leat_stun_add_u64(
-        &writer, f->is_controlled ? LEAT_STUN_ATTR_ICE_CONTROLLED : LEAT_STUN_ATTR_ICE_CONTROLLING,
-        1);
-    leat_stun_add_flag(&writer, LEAT_STUN_ATTR_USE_CANDIDATE);
-    leat_stun_add_u32(&writer, LEAT_STUN_ATTR_PRIORITY, f->priority);
-    size_t len = leat_stun_end(&writer, f->has_no_integrity ? NULL : &key);
-    leat_hmac_sha1_deinit(&key);
-    return len;
-}
-
-static struct forged of_client(const struct world_client *c)
-{
-    return (struct forged){.server_ufrag = c->server.ufrag,
-                           .client_ufrag = c->client.params.local.ufrag,
-                           .pwd = c->server.pwd,
-                           .priority = 1};
-}
-
-static void inject_forged(struct world *w, const struct forged *f, struct leat_addr from)
-{
-    uint8_t request[512];
-    size_t len = forge(request, sizeof request, f, world_rng(w));
-    struct leat_tuple tuple = from_address(from);
-    LEAT_CHECK(len > 0);
-    world_inject(w, request, len, &tuple);
-}
+/* ---- captured datagrams ---- */
 
 static uint8_t captured[LEAT_PACKET_MAX];
 static size_t captured_len;
@@ -189,7 +134,7 @@ static void ice__switch_to_a_network_of_lower_priority__followed_when_the_client
 {
     struct pair p = connect_pair(3);
     p.b->also = p.b->client.params.tuple.local; /* the old network still works */
-    watched = address(9, 7000);
+    watched = world_address(9, 7000);
     at_watched = at_other = 0;
     p.b->up.filter = lower_priority;
     p.b->down.filter = count_media;
@@ -260,10 +205,10 @@ static void ice__silence_for_thirty_seconds__ends_once_with_consent_expired(void
     LEAT_CHECK_STR(p.b->route_reason, "source_ended");
     uint64_t unknown = counters(p.w)->stun_unknown_ufrag, stray = world_stray(p.w);
     p.a->up.is_cut = false;
-    inject_forged(p.w,
-                  &(struct forged){p.a->server.ufrag, p.a->client.params.local.ufrag,
-                                   p.a->server.pwd, false, false, 1},
-                  address(1, 1));
+    world_inject_check(p.w,
+                       &(struct world_check){p.a->server.ufrag, p.a->client.params.local.ufrag,
+                                             p.a->server.pwd, 1, false, false, false},
+                       world_address(1, 1));
     world_run(p.w, 5000);
     LEAT_CHECK(counters(p.w)->stun_unknown_ufrag > unknown);
     LEAT_CHECK_INT(world_stray(p.w), stray);
@@ -302,8 +247,8 @@ static void ice__no_check_at_all__ends_with_ice_timeout(void)
 static void ice__tuple_left_behind__is_forgotten_after_thirty_seconds(void)
 {
     struct pair p = connect_pair(8);
-    struct leat_tuple old = from_address(p.a->client.params.tuple.local);
-    struct leat_addr moved = address(3, 3);
+    struct leat_tuple old = world_from(p.a->client.params.tuple.local);
+    struct leat_addr moved = world_address(3, 3);
     const uint8_t rtp[40] = {0x80, 96};
     leat_client_rebind(&p.a->client, &moved, world_now(p.w));
     world_run(p.w, 25000);
@@ -326,7 +271,7 @@ static void ice__restart_in_a_call__media_and_keys_stay(void)
     const struct leat_srtp *keys[2] = {p.a->client.srtp, p.b->client.srtp};
     uint64_t jobs = counters(p.w)->jobs;
     for (unsigned i = 0; i < 5; i++) {
-        struct forged old = of_client(p.b);
+        struct world_check old = world_check_of(p.b);
         char server_ufrag[sizeof p.b->server.ufrag], client_ufrag[64], pwd[64];
         (void)snprintf(server_ufrag, sizeof server_ufrag, "%s", old.server_ufrag);
         (void)snprintf(client_ufrag, sizeof client_ufrag, "%s", old.client_ufrag);
@@ -338,8 +283,9 @@ static void ice__restart_in_a_call__media_and_keys_stay(void)
         LEAT_CHECK(p.b->client.counters.checks_answered > answered);
         uint64_t refused = counters(p.w)->stun_refused + counters(p.w)->stun_unknown_ufrag;
         uint64_t stray = world_stray(p.w);
-        inject_forged(p.w, &(struct forged){server_ufrag, client_ufrag, pwd, false, false, 9},
-                      address(1, 1));
+        world_inject_check(
+            p.w, &(struct world_check){server_ufrag, client_ufrag, pwd, 9, false, false, false},
+            world_address(1, 1));
         world_run(p.w, 10);
         LEAT_CHECK_INT(counters(p.w)->stun_refused + counters(p.w)->stun_unknown_ufrag,
                        refused + 1);
@@ -416,7 +362,7 @@ static void ice__captured_request_from_elsewhere__moves_nothing(void)
     LEAT_CHECK(captured_len > 0);
     uint64_t refused = counters(p.w)->stun_refused;
     for (uint16_t i = 0; i < 100; i++) {
-        struct leat_tuple thief = from_address(address(66, (uint16_t)(1000 + i)));
+        struct leat_tuple thief = world_from(world_address(66, (uint16_t)(1000 + i)));
         world_inject(p.w, captured, captured_len, &thief);
         world_run(p.w, 10);
     }
@@ -437,7 +383,7 @@ static void ice__request_that_overtakes_the_original__media_stays_where_the_clie
     while (p.b->client.counters.checks_sent == sent) {
         world_run(p.w, 1);
     }
-    struct leat_tuple thief = from_address(address(66, 1000)); /* it is there first */
+    struct leat_tuple thief = world_from(world_address(66, 1000)); /* it is there first */
     world_inject(p.w, captured, captured_len, &thief);
     world_run(p.w, 5000);
     LEAT_CHECK(world_stray(p.w) <= 2); /* the answer, and at most what fits before the next check */
@@ -450,9 +396,9 @@ static void ice__strangers__get_no_answer(void)
 {
     struct pair p = connect_pair(14);
     static const uint8_t bare[20] = {0, 1, 0, 0, 0x21, 0x12, 0xa4, 0x42, 1};
-    struct leat_tuple stranger = from_address(address(66, 1000));
-    struct forged unknown = of_client(p.b), wrong_pwd = of_client(p.b), other = of_client(p.b),
-                  none = of_client(p.b);
+    struct leat_tuple stranger = world_from(world_address(66, 1000));
+    struct world_check unknown = world_check_of(p.b), wrong_pwd = world_check_of(p.b),
+                       other = world_check_of(p.b), none = world_check_of(p.b);
     unknown.server_ufrag = "nobodyknows1";
     wrong_pwd.pwd = "not the password of anybody";
     other.client_ufrag = "else";
@@ -460,10 +406,10 @@ static void ice__strangers__get_no_answer(void)
     uint64_t before = counters(p.w)->stun_unknown_ufrag, refused = counters(p.w)->stun_refused;
     for (unsigned i = 0; i < 100; i++) {
         world_inject(p.w, bare, sizeof bare, &stranger);
-        inject_forged(p.w, &unknown, stranger.remote);
-        inject_forged(p.w, &wrong_pwd, stranger.remote);
-        inject_forged(p.w, &other, stranger.remote);
-        inject_forged(p.w, &none, stranger.remote);
+        world_inject_check(p.w, &unknown, stranger.remote);
+        world_inject_check(p.w, &wrong_pwd, stranger.remote);
+        world_inject_check(p.w, &other, stranger.remote);
+        world_inject_check(p.w, &none, stranger.remote);
         world_run(p.w, 1);
     }
     LEAT_CHECK_INT(counters(p.w)->stun_unknown_ufrag, before + 200);
@@ -476,8 +422,8 @@ static void ice__strangers__get_no_answer(void)
 static void ice__media_and_dtls_from_a_tuple_that_was_not_checked__are_ignored(void)
 {
     struct pair p = connect_pair(15);
-    struct leat_tuple stranger = from_address(address(66, 1000));
-    struct leat_tuple others = from_address(p.b->client.params.tuple.local);
+    struct leat_tuple stranger = world_from(world_address(66, 1000));
+    struct leat_tuple others = world_from(p.b->client.params.tuple.local);
     static const uint8_t hello[60] = {22, 0xfe, 0xfd, 0, 0, 0, 0, 0, 0, 0, 0, 0, 47, 1};
     captured_class = LEAT_DEMUX_RTP;
     p.a->up.filter = capture;
@@ -507,8 +453,8 @@ static void ice__address_of_an_active_peer__cannot_be_taken(void)
     LEAT_CHECK_INT(c->state, LEAT_PEER_CONNECTED);
     struct leat_addr of_a = p.a->client.params.tuple.local;
     for (unsigned i = 0; i < 20; i++) {
-        struct forged f = of_client(c);
-        inject_forged(p.w, &f, of_a);
+        struct world_check f = world_check_of(c);
+        world_inject_check(p.w, &f, of_a);
         world_run(p.w, 50);
     }
     LEAT_CHECK_INT(counters(p.w)->stun_foreign_tuple, 20);
@@ -520,7 +466,7 @@ static void ice__address_of_an_active_peer__cannot_be_taken(void)
 static void ice__address_of_a_peer_that_left_it__goes_to_its_new_owner(void)
 {
     struct pair p = connect_pair(17);
-    struct leat_addr of_a = p.a->client.params.tuple.local, moved = address(8, 800);
+    struct leat_addr of_a = p.a->client.params.tuple.local, moved = world_address(8, 800);
     p.a->client.params.tuple.local = moved; /* unnoticed: no check yet */
     p.a->up.is_cut = true;
     world_run(p.w, 1100);
@@ -549,11 +495,11 @@ static void ice__request_that_gets_an_error__takes_no_tuple(void)
     world_run(p.w, 1000);
     p.a->is_sending = false;
     world_run(p.w, 1100);
-    struct forged f = of_client(c);
+    struct world_check f = world_check_of(c);
     f.is_controlled = true;
     p.a->client.check_us = LEAT_NEVER; /* so that nothing repairs the tuple */
     world_run(p.w, 1100);
-    inject_forged(p.w, &f, p.a->client.params.tuple.local);
+    world_inject_check(p.w, &f, p.a->client.params.tuple.local);
     world_run(p.w, 10);
     uint64_t packets = p.b->video.packets;
     p.a->is_sending = true;

@@ -125,6 +125,22 @@ struct leat_sfu *world_sfu(struct world *w);
 struct leat_rng *world_rng(struct world *w);
 /** Put any datagram in front of the shard, as if it came from that address. */
 void world_inject(struct world *w, const void *data, size_t len, const struct leat_tuple *tuple);
+
+/** A Binding request that no client sends. */
+struct world_check {
+    const char *server_ufrag, *client_ufrag, *pwd;
+    uint32_t priority;
+    bool has_no_integrity, is_controlled, is_plain; /**< plain: without USE-CANDIDATE */
+};
+/** As that client would make it, with the lowest priority. */
+struct world_check world_check_of(const struct world_client *c);
+/** With a fresh transaction id. */
+void world_inject_check(struct world *w, const struct world_check *check, struct leat_addr from);
+/** 203.0.113.last */
+struct leat_addr world_address(uint8_t last, uint16_t port);
+/** From there to the daemon, as the daemon sees it. */
+struct leat_tuple world_from(struct leat_addr remote);
+
 /** Plain packets of the test's own, protected and sent by a client. @return as leat_client_send. */
 int world_send_rtp(struct world_client *c, struct leat_span plain);
 int world_send_rtcp(struct world_client *c, struct leat_span plain);

@@ -88,6 +88,8 @@ struct world_client {
     struct world_stream audio, video;
     uint32_t our_audio_ssrc, our_video_ssrc; /**< what the daemon sends with */
     uint64_t sender_reports, receiver_reports, byes, broken_rtcp;
+    /** Called for each compound that arrives. NULL: not wanted. */
+    void (*on_rtcp)(struct world_client *c, struct leat_span compound);
     uint64_t sync_checks;  /**< pairs of sender reports compared */
     int64_t sync_error_us; /**< the largest difference of audio and video in one such pair */
     /* what the shard told about its peer */

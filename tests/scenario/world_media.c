@@ -239,6 +239,9 @@ void world__receive_rtcp(struct world_client *c, struct leat_span compound)
     struct leat_reader r;
     struct leat_rtcp p;
     struct leat_rtcp_sender_info info;
+    if (c->on_rtcp != NULL) {
+        c->on_rtcp(c, compound);
+    }
     leat_reader_init(&r, compound.data, compound.len);
     while (leat_rtcp_next(&r, &p)) {
         if (leat_rtcp_read_sender_info(&p, &info)) {

@@ -249,6 +249,44 @@ static void call__everybody_sees_everybody__each_gets_his_neighbour(void)
     world_free(w);
 }
 
+/** Four in one room, each watching the next; one after the other leaves and comes back. */
+static void call__leave_and_rejoin_twenty_times__the_rest_goes_on(void)
+{
+    struct world *w = world_new(10);
+    struct world_client *c[4];
+    for (size_t i = 0; i < LEAT_ARRAY_LEN(c); i++) {
+        c[i] = world_add(w, WORLD_BOTH);
+    }
+    for (size_t i = 0; i < LEAT_ARRAY_LEN(c); i++) {
+        (void)world_route(w, c[i], c[(i + 1) % 4]);
+    }
+    world_run(w, 1000);
+    for (size_t round = 0; round < 20; round++) {
+        struct world_client *leaver = c[round % 4], *watcher = c[(round + 3) % 4];
+        uint64_t packets = watcher->video.packets;
+        if (round % 3 == 0) { /* reload: nobody says good-bye */
+            world_rejoin(w, leaver);
+            world_run(w, 1200); /* until its address is no longer the old peer's */
+        } else {
+            world_close(w, leaver, LEAT_PEER_END_CLOSED);
+            world_rejoin(w, leaver);
+        }
+        LEAT_CHECK_INT(world_route(w, leaver, c[(round + 1) % 4]), 0);
+        LEAT_CHECK_INT(world_route(w, watcher, leaver), 0);
+        world_run(w, 1500);
+        LEAT_CHECK_ROW(round, leaver->state == LEAT_PEER_CONNECTED);
+        LEAT_CHECK_ROW(round, leaver->video.packets > 20);
+        LEAT_CHECK_ROW(round, watcher->video.packets > packets + 20);
+    }
+    world_run(w, 31000);
+    LEAT_CHECK_INT(leat_sfu_peer_count(world_sfu(w)), 4); /* the reloaded ones lost consent */
+    for (size_t i = 0; i < LEAT_ARRAY_LEN(c); i++) {
+        check_whole(&c[i]->video);
+        check_whole(&c[i]->audio);
+    }
+    world_free(w);
+}
+
 LEAT_TESTS(LEAT_TEST(call__good_network__everything_arrives_in_order),
            LEAT_TEST(call__loss_and_disorder__only_what_the_network_lost_is_missing),
            LEAT_TEST(call__late_join__begins_with_a_keyframe_that_was_asked_for),
@@ -258,4 +296,5 @@ LEAT_TESTS(LEAT_TEST(call__good_network__everything_arrives_in_order),
            LEAT_TEST(call__source_numbers_wrap__nothing_happens),
            LEAT_TEST(call__mute_for_five_seconds__track_stalls_and_resumes),
            LEAT_TEST(call__loop_to_itself__own_media_comes_back),
-           LEAT_TEST(call__everybody_sees_everybody__each_gets_his_neighbour))
+           LEAT_TEST(call__everybody_sees_everybody__each_gets_his_neighbour),
+           LEAT_TEST(call__leave_and_rejoin_twenty_times__the_rest_goes_on))

@@ -263,19 +263,8 @@ static void fill_client(struct world *w, struct world_client *c, struct leat_cli
     p->dtls.profile_count = 1;
 }
 
-struct world_client *world_add_with(struct world *w, enum world_role role,
-                                    void (*change)(struct leat_command *open,
-                                                   struct leat_client_params *client))
+static void start_media(struct world *w, struct world_client *c)
 {
-    if (w->client_count == WORLD_CLIENTS_MAX) {
-        abort();
-    }
-    struct world_client *c = &w->clients[w->client_count];
-    c->world = w;
-    c->index = w->client_count++;
-    c->role = role;
-    c->handle = ++w->next_handle;
-    c->up.delay_us = c->down.delay_us = 1000;
     c->audio_ssrc = 0x11110000 + c->index;
     c->video_ssrc = 0x22220000 + c->index;
     c->our_audio_ssrc = 0x33330000 + c->index;
@@ -284,12 +273,24 @@ struct world_client *world_add_with(struct world *w, enum world_role role,
     c->video_seq = (uint16_t)leat_rng_u32(&w->rng);
     c->audio_ts = leat_rng_u32(&w->rng);
     c->video_ts = leat_rng_u32(&w->rng);
-    c->is_sending = role != WORLD_SUBSCRIBER;
+    c->is_sending = c->role != WORLD_SUBSCRIBER;
     c->wants_keyframe = true;
     c->next_media_us = c->next_sr_us = w->now_us;
+}
+
+static void start(struct world *w, struct world_client *c, unsigned index, enum world_role role,
+                  void (*change)(struct leat_command *open, struct leat_client_params *client))
+{
+    memset(c, 0, sizeof *c);
+    c->world = w;
+    c->index = index;
+    c->role = role;
+    c->handle = ++w->next_handle;
+    c->up.delay_us = c->down.delay_us = 1000;
     c->route_reason = "";
+    start_media(w, c);
     leat_ice_local_make(&c->server, &w->rng, 0, 77);
-    init_sink(&w->client_sinks[c->index], w, c);
+    init_sink(&w->client_sinks[index], w, c);
     struct leat_client_params params = {0};
     fill_client(w, c, &params);
     c->client.params = params;
@@ -305,12 +306,29 @@ struct world_client *world_add_with(struct world *w, enum world_role role,
     if (leat_client_init(&c->client, &params, &w->rng, w->now_us) != 0) {
         abort();
     }
-    return c;
+}
+
+struct world_client *world_add_with(struct world *w, enum world_role role,
+                                    void (*change)(struct leat_command *open,
+                                                   struct leat_client_params *client))
+{
+    if (w->client_count == WORLD_CLIENTS_MAX) {
+        abort();
+    }
+    unsigned index = w->client_count++;
+    start(w, &w->clients[index], index, role, change);
+    return &w->clients[index];
 }
 
 struct world_client *world_add(struct world *w, enum world_role role)
 {
     return world_add_with(w, role, NULL);
+}
+
+void world_rejoin(struct world *w, struct world_client *c)
+{
+    leat_client_deinit(&c->client);
+    start(w, c, c->index, c->role, NULL);
 }
 
 /* ---- commands ---- */

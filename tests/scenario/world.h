@@ -111,6 +111,9 @@ struct world_client *world_add(struct world *w, enum world_role role);
 struct world_client *world_add_with(struct world *w, enum world_role role,
                                     void (*change)(struct leat_command *open,
                                                    struct leat_client_params *client));
+/** The client starts anew, as after a reload of its page: same address, a new peer, nothing
+ * received yet. Its old peer is not told. */
+void world_rejoin(struct world *w, struct world_client *c);
 /** Both sections of `to` carry those of `from`; NULL: nothing. @return the command's result. */
 int world_route(struct world *w, struct world_client *to, struct world_client *from);
 int world_route_one(struct world *w, struct world_client *to, const char *to_mid,

@@ -136,7 +136,7 @@ def build(name, tally):
         if status != 0:
             tally.add(f"build {name}", failed=1, seconds=seconds, log=log)
             return False
-    status, more = run_logged(["ninja", "-C", folder], log, BUILD_TIMEOUT_S)
+    status, more = run_logged(["ninja", "--quiet", "-C", folder], log, BUILD_TIMEOUT_S)
     tally.add(f"build {name}", passed=int(status == 0), failed=int(status != 0), seconds=seconds + more, log=log)
     return status == 0
 

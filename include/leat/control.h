@@ -71,6 +71,7 @@ int leat_control_new(struct leat_control **out, const struct leat_control_info *
                      const struct leat_control_port *port, struct leat_rng *rng, uint64_t now_us);
 void leat_control_free(struct leat_control *c);
 
+/** @return NULL without memory: the owner closes it then. */
 struct leat_control_conn *leat_control_conn_opened(struct leat_control *c, void *conn);
 void leat_control_conn_octets(struct leat_control *c, struct leat_control_conn *conn,
                               struct leat_span octets, uint64_t now_us);

@@ -161,8 +161,9 @@ void world_line(struct world *w, unsigned reader, const char *line)
 
 static leat_handle *find_alive(struct world *w, unsigned worker, leat_handle handle)
 {
-    for (size_t i = 0; i < PEERS_MAX; i++) {
+    for (size_t i = 0; i <= w->alive_top[worker] && i < PEERS_MAX; i++) {
         if (w->alive[worker][i] == handle) {
+            w->alive_top[worker] += i == w->alive_top[worker] && handle == 0 ? 1 : 0;
             return &w->alive[worker][i];
         }
     }

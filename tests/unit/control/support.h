@@ -31,6 +31,7 @@ struct world {
     struct reader readers[CONNS_MAX];
     struct leat_list commands[WORKERS_MAX];
     leat_handle alive[WORKERS_MAX][PEERS_MAX]; /**< what each worker has open; 0: free */
+    size_t alive_top[WORKERS_MAX];             /**< places ever used, and one */
     int fail[LEAT_COMMAND_COUNTERS + 1];       /**< the next command of that type fails so */
     size_t posted[LEAT_COMMAND_COUNTERS + 1];
     struct leat_command last[LEAT_COMMAND_COUNTERS + 1]; /**< as posted; arrays are not kept */

@@ -401,7 +401,7 @@ static void negotiate__same_offer__keeps_credentials_and_raises_the_version(void
     world_stop(&w);
 }
 
-static void negotiate__new_credentials__restart_ice_before_the_media(void)
+static void negotiate__new_credentials__restart_ice(void)
 {
     unsigned r = begin();
     char *sdp = read_offer("chromium156-default");
@@ -691,7 +691,7 @@ LEAT_TESTS(LEAT_TEST(create__chromium_offer__answers_and_opens),
            LEAT_TEST(create__over_the_limit__is_refused),
            LEAT_TEST(worker__of_a_group__is_its_first_peers),
            LEAT_TEST(negotiate__same_offer__keeps_credentials_and_raises_the_version),
-           LEAT_TEST(negotiate__new_credentials__restart_ice_before_the_media),
+           LEAT_TEST(negotiate__new_credentials__restart_ice),
            LEAT_TEST(negotiate__refused__changes_nothing),
            LEAT_TEST(negotiate__wrong_form__is_refused),
            LEAT_TEST(negotiate__recycled_section__gets_a_fresh_ssrc),

@@ -24,8 +24,8 @@ struct leat_control_conn;
 /** What control asks of its owner. */
 struct leat_control_port {
     void *data;
-    /** Hand a command to a worker's mailbox; it comes back through leat_control_complete, not from
-     * inside this call. */
+    /** Hand a command to a worker's mailbox; it comes back through leat_control_complete. From
+     * inside this call only with an error, when it could not be handed over. */
     void (*post)(void *data, unsigned worker, struct leat_command *command);
     /** Send octets to a connection. @return 0, or LEAT_E_RANGE when its queue is full (control
      * closes it then). */

@@ -185,7 +185,7 @@ static void repeat(struct leat__control_call *call, struct leat__control_peer *p
         r->handle = p->handle;
         r->is_waiting = true;
         p->waiters++;
-        leat__control_request_defer(call, r);
+        leat__control_request_commit(call, r);
     }
 }
 
@@ -283,8 +283,8 @@ static void open_peer(struct leat__control_call *call)
     command->handle = p->handle;
     r->handle = p->handle;
     r->after = after_open;
-    leat__control_request_defer(call, r);
     leat__control_request_post(c, r, p->worker, command);
+    leat__control_request_commit(call, r);
     return;
 fail:
     leat_command_free(command);

@@ -210,10 +210,10 @@ void leat__control_daemon_stats(struct leat__control_call *call)
         leat__control_request_free(r);
         return;
     }
-    leat__control_request_defer(call, r);
     for (unsigned i = 0; i < c->info.workers; i++) {
         leat__control_request_post(c, r, i, commands[i]);
     }
+    leat__control_request_commit(call, r);
 }
 
 /* ---- the end ---- */

@@ -254,6 +254,6 @@ void leat__control_route_explain(struct leat__control_call *call)
     memcpy(q->from_mid, link->from_mid, sizeof(q->from_mid));
     memcpy(command->mid, q->to_mid, sizeof(command->mid));
     r->collect = collect;
-    leat__control_request_defer(call, r);
     leat__control_request_post(call->c, r, p->worker, command);
+    leat__control_request_commit(call, r);
 }

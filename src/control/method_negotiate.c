@@ -230,11 +230,11 @@ void leat__control_peer_negotiate(struct leat__control_call *call)
     p->has_digest = false;
     p->has_fresh = false;
     n->media_seq = ++p->media_seq;
-    leat__control_request_defer(call, r);
     if (restart) {
         leat__control_request_post(c, r, p->worker, restart);
     }
     leat__control_request_post(c, r, p->worker, media);
+    leat__control_request_commit(call, r);
     return;
 fail:
     leat_command_free(media);

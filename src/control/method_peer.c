@@ -16,9 +16,21 @@ static struct closing *closing_of(struct leat__control_request *r)
 }
 
 /** A CLOSE that finds nothing came too late: the peer had ended by itself, which is as good. */
+static bool has_closed(struct leat__control_call *call, const struct leat__control_request *r)
+{
+    if (r->error == 0 || r->error == LEAT_E_MISSING) {
+        return true;
+    }
+    leat__control_fault_error(&call->fault, r->error, "closing");
+    return false;
+}
+
 static void finish_close(struct leat__control_call *call, struct leat__control_request *r)
 {
     struct leat_json_writer *w = &call->c->out;
+    if (!has_closed(call, r)) {
+        return;
+    }
     leat_json_open(w, '{');
     leat_json_put_text(w, "id", (const char *)(r->payload + sizeof(struct closing)));
     leat_json_put_bool(w, "closed", closing_of(r)->was_there);
@@ -28,6 +40,9 @@ static void finish_close(struct leat__control_call *call, struct leat__control_r
 static void finish_group_close(struct leat__control_call *call, struct leat__control_request *r)
 {
     struct leat_json_writer *w = &call->c->out;
+    if (!has_closed(call, r)) {
+        return;
+    }
     leat_json_open(w, '{');
     leat_json_put_u64(w, "closed", closing_of(r)->count);
     leat_json_close(w, '}');
@@ -44,23 +59,16 @@ static bool close_one(struct leat__control_call *call, struct leat__control_requ
     }
     struct leat_command *command = leat__control_command(call, LEAT_COMMAND_CLOSE, p->handle);
     if (!command) {
+        r->error = LEAT_E_NOMEM;
         return false;
     }
     command->end = LEAT_PEER_END_CLOSED;
-    leat__control_world_leave(c, p);
     leat__control_request_post(c, r, p->worker, command);
-    return true;
-}
-
-/** Answer now if no worker has to be waited for. */
-static void conclude(struct leat__control_call *call, struct leat__control_request *r)
-{
-    if (r->pending != 0) {
-        leat__control_request_defer(call, r);
-        return;
+    if (r->error != 0) { /* it could not be handed over: the peer lives on */
+        return false;
     }
-    r->done(call, r);
-    leat__control_request_free(r);
+    leat__control_world_leave(c, p);
+    return true;
 }
 
 void leat__control_peer_close(struct leat__control_call *call)
@@ -80,7 +88,7 @@ void leat__control_peer_close(struct leat__control_call *call)
     if (p) {
         (void)close_one(call, r, p);
     }
-    conclude(call, r);
+    leat__control_request_commit(call, r);
 }
 
 void leat__control_group_close(struct leat__control_call *call)
@@ -105,7 +113,7 @@ void leat__control_group_close(struct leat__control_call *call)
             closing_of(r)->count++;
         }
     }
-    conclude(call, r);
+    leat__control_request_commit(call, r);
 }
 
 void leat__control_peer_get(struct leat__control_call *call)

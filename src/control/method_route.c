@@ -274,12 +274,12 @@ static void post_set(struct leat__control_call *call, struct leat__control_reque
             s->pending++;
         }
     }
-    leat__control_request_defer(call, r);
     for (unsigned i = 0; i < c->info.workers; i++) {
         if (commands[i]) {
             leat__control_request_post(c, r, i, commands[i]);
         }
     }
+    leat__control_request_commit(call, r);
 }
 
 void leat__control_route_set(struct leat__control_call *call)
@@ -306,9 +306,6 @@ void leat__control_route_set(struct leat__control_call *call)
         set->count++;
     }
     if (call->fault.code != LEAT__RPC_NONE) {
-        leat__control_request_free(r);
-    } else if (set->count == 0) {
-        finish(call, r);
         leat__control_request_free(r);
     } else {
         post_set(call, r);

@@ -32,9 +32,6 @@ static void release(struct leat__control_request *r)
 static void collect(struct leat__control_request *r, struct leat_command *command)
 {
     struct gathering *g = gathering_of(r);
-    if (command->result == LEAT_E_MISSING) {
-        r->error = 0; /* all of them ended meanwhile: that is no fault of the call */
-    }
     g->batches[g->batch_count] = command->stats;
     g->counts[g->batch_count++] = command->stat_count;
     command->stats = NULL;
@@ -144,10 +141,8 @@ static struct leat_command *make_command(struct leat__control_call *call, const 
 static void ask_workers(struct leat__control_call *call, struct leat__control_request *r)
 {
     struct leat_command *commands[LEAT_CONTROL_WORKERS_MAX] = {NULL};
-    bool is_deferred = false;
     for (unsigned i = 0; i < call->c->info.workers; i++) {
         commands[i] = make_command(call, gathering_of(r), i);
-        is_deferred = is_deferred || commands[i];
     }
     if (call->fault.code != LEAT__RPC_NONE) {
         for (unsigned i = 0; i < call->c->info.workers; i++) {
@@ -156,17 +151,12 @@ static void ask_workers(struct leat__control_call *call, struct leat__control_re
         leat__control_request_free(r);
         return;
     }
-    if (!is_deferred) {
-        finish(call, r);
-        leat__control_request_free(r);
-        return;
-    }
-    leat__control_request_defer(call, r);
     for (unsigned i = 0; i < call->c->info.workers; i++) {
         if (commands[i]) {
             leat__control_request_post(call->c, r, i, commands[i]);
         }
     }
+    leat__control_request_commit(call, r);
 }
 
 void leat__control_stats_get(struct leat__control_call *call)

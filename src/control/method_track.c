@@ -41,6 +41,6 @@ void leat__control_track_request_keyframe(struct leat__control_call *call)
     }
     memcpy(command->mid, p->sdp.sections[at].mid, sizeof(command->mid));
     r->collect = collect;
-    leat__control_request_defer(call, r);
     leat__control_request_post(call->c, r, p->worker, command);
+    leat__control_request_commit(call, r);
 }

@@ -4,10 +4,10 @@
  * @module control
  *
  * Life of a call: rpc.c opens the envelope of the reply in control.out up to the result, a method
- * reads params, and either sets a fault, writes the result, or defers: it posts commands that carry
- * a request, whose `done` writes the result when the last of them is back. Nothing is changed
- * before everything is validated and allocated; what was changed at post time is undone by `done`
- * when a worker failed. `done` names peers by handle only: they may have gone.
+ * reads params, and either sets a fault, writes the result, or makes a request: it posts commands
+ * that carry it and commits; `done` writes the result when the last of them is back. Nothing is
+ * changed before everything is validated and allocated; what was changed at post time is undone by
+ * `done` when a worker failed. `done` names peers by handle only: they may have gone.
  */
 #ifndef LEAT_CONTROL_PRIVATE_H
 #define LEAT_CONTROL_PRIVATE_H
@@ -299,8 +299,8 @@ struct leat__control_request {
     struct leat_control_conn *conn;
     char *id;
     size_t id_len;
-    unsigned pending;
-    int error; /**< the first one of its commands */
+    unsigned pending; /**< commands that are out, and one until it is committed */
+    int error;        /**< the first one of its commands */
     leat_handle handle;
     bool is_waiting; /**< for the OPEN of `handle`, with no command of its own */
     /** Takes what is needed out of a command that came back; NULL: nothing. */
@@ -319,8 +319,9 @@ struct leat__control_request *leat__control_request_new(
     void (*done)(struct leat__control_call *call, struct leat__control_request *r));
 /** One that was not posted. NULL is fine. */
 void leat__control_request_free(struct leat__control_request *r);
-/** From here on the call is answered by the request. */
-void leat__control_request_defer(struct leat__control_call *call, struct leat__control_request *r);
+/** After the posts: the call is answered by the request when all of them are back, at once if there
+ * are none. r may be gone then. */
+void leat__control_request_commit(struct leat__control_call *call, struct leat__control_request *r);
 void leat__control_request_post(struct leat_control *c, struct leat__control_request *r,
                                 unsigned worker, struct leat_command *command);
 /** Finish the requests that wait for this peer's OPEN. */

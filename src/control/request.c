@@ -28,6 +28,7 @@ struct leat__control_request *leat__control_request_new(
         memcpy(id, call->id.data, call->id.len);
     }
     leat_list_init(&r->node);
+    r->pending = 1; /* the caller's, until it commits */
     r->id = id;
     r->id_len = call->id.len;
     r->conn = call->conn;
@@ -45,16 +46,6 @@ void leat__control_request_free(struct leat__control_request *r)
     }
     free(r->id);
     free(r);
-}
-
-void leat__control_request_defer(struct leat__control_call *call, struct leat__control_request *r)
-{
-    call->is_deferred = true;
-    leat_list_add_tail(&call->c->requests, &r->node);
-    call->c->request_count++;
-    if (r->conn) {
-        r->conn->pending++;
-    }
 }
 
 struct leat_command *leat__control_command(struct leat__control_call *call,
@@ -95,6 +86,20 @@ static void finish(struct leat_control *c, struct leat__control_request *r, uint
         r->after(c, r, now_us);
     }
     leat__control_request_free(r);
+}
+
+void leat__control_request_commit(struct leat__control_call *call, struct leat__control_request *r)
+{
+    struct leat_control *c = call->c;
+    call->is_deferred = true;
+    leat_list_add_tail(&c->requests, &r->node);
+    c->request_count++;
+    if (r->conn) {
+        r->conn->pending++;
+    }
+    if (!r->is_waiting && --r->pending == 0) {
+        finish(c, r, call->now_us);
+    }
 }
 
 void leat_control_complete(struct leat_control *c, struct leat_command *command, uint64_t now_us)

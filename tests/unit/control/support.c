@@ -19,6 +19,11 @@ static void post(void *data, unsigned worker, struct leat_command *command)
     if (command->sender_count != 0) {
         w->last_sender = command->senders[0];
     }
+    if (w->is_out_of_memory) {
+        command->result = LEAT_E_NOMEM;
+        leat_control_complete(w->c, command, w->now_us);
+        return;
+    }
     leat_list_add_tail(&w->commands[worker], &command->node);
 }
 

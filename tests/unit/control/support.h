@@ -38,6 +38,7 @@ struct world {
     struct leat_media_desc last_track, last_sender;      /**< the first ones of the last media */
     struct leat_explain explain;                         /**< what EXPLAIN finds */
     bool was_sent;                                       /**< what KEYFRAME answers */
+    bool is_out_of_memory;                               /**< no command can be handed over */
     unsigned shutdowns;
     uint64_t now_us;
     /** Carry out a command in another way; NULL: the fake one. */

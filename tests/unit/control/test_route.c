@@ -283,6 +283,52 @@ static void route__source_closed__follows_the_workers_event(void)
     world_stop(&w);
 }
 
+/** Every method that needs a worker, when no command can be handed over. */
+static void commands__cannot_be_posted__fail_and_leave_the_picture(void)
+{
+    static const char *const rows[][2] = {
+        {"route.set",
+         "{\"routes\":[" B1_FROM_A1 ",{\"to\":{\"peer\":\"c\",\"mid\":\"1\"},\"from\":{"
+         "\"peer\":\"c\",\"mid\":\"1\"}}]}"},
+        {"route.explain", "{\"to\":{\"peer\":\"b\",\"mid\":\"1\"}}"},
+        {"track.request_keyframe", "{\"peer\":\"b\",\"mid\":\"1\"}"},
+        {"stats.get", "{}"},
+        {"peer.close", "{\"id\":\"a\"}"},
+        {"group.close", "{\"group\":\"g\"}"},
+        {"daemon.stats", "{}"},
+    };
+    begin();
+    create_form(&w, "c", "h", "sendrecv");
+    w.is_out_of_memory = true;
+    for (size_t i = 0; i < LEAT_ARRAY_LEN(rows); i++) {
+        leat_json *j = world_call(&w, r, rows[i][0], rows[i][1]);
+        LEAT_CHECK_STR(text_at(j, REASON), "internal");
+        leat_json_free(j);
+        LEAT_CHECK_ROW(i, world_next(&w, r) == NULL);
+    }
+    char *params = form_params("d", "g", "sendrecv");
+    leat_json *j = world_call(&w, r, "peer.create", params);
+    LEAT_CHECK_STR(text_at(j, REASON), "internal");
+    leat_json_free(j);
+    char *negotiation = replaced(params, "\"id\":\"d\",\"group\":\"g\"", "\"id\":\"a\"");
+    char *restarted = replaced(negotiation, "abcd", "efgh");
+    j = world_call(&w, r, "peer.negotiate", restarted);
+    LEAT_CHECK_STR(text_at(j, REASON), "internal");
+    leat_json_free(j);
+    w.is_out_of_memory = false;
+    j = world_call(&w, r, "route.list", "{}");
+    LEAT_CHECK_INT(leat_json_count(at(j, "result.routes")), 0);
+    leat_json_free(j);
+    j = world_call(&w, r, "peer.negotiate", restarted);
+    LEAT_CHECK_STR(text_at(j, "result.changed.0"), "ice_restart"); /* still new to us */
+    leat_json_free(j);
+    LEAT_CHECK_INT(leat_control_live_peers(w.c), 3);
+    free(restarted);
+    free(negotiation);
+    free(params);
+    world_stop(&w);
+}
+
 /* ---- explain, keyframes ---- */
 
 static void explain__facts__name_the_first_hop_that_fails(void)
@@ -385,5 +431,6 @@ LEAT_TESTS(LEAT_TEST(set__good__reaches_the_worker_and_the_list),
            LEAT_TEST(set__in_flight__is_not_undone_by_older_events),
            LEAT_TEST(list__filters__take_both_ends),
            LEAT_TEST(route__source_closed__follows_the_workers_event),
+           LEAT_TEST(commands__cannot_be_posted__fail_and_leave_the_picture),
            LEAT_TEST(explain__facts__name_the_first_hop_that_fails),
            LEAT_TEST(request_keyframe__video_track__tells_whether_it_went_out))

@@ -88,6 +88,7 @@ struct world_client {
     struct world_stream audio, video;
     uint32_t our_audio_ssrc, our_video_ssrc; /**< what the daemon sends with */
     uint64_t sender_reports, receiver_reports, byes, broken_rtcp;
+    uint32_t sr_rtp_audio, sr_rtp_video; /**< of the last sender reports */
     /** Called for each compound that arrives. NULL: not wanted. */
     void (*on_rtcp)(struct world_client *c, struct leat_span compound);
     uint64_t sync_checks;  /**< pairs of sender reports compared */

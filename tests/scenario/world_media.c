@@ -247,6 +247,7 @@ void world__receive_rtcp(struct world_client *c, struct leat_span compound)
         if (leat_rtcp_read_sender_info(&p, &info)) {
             c->sender_reports++;
             bool is_video = p.ssrc == c->our_video_ssrc;
+            *(is_video ? &c->sr_rtp_video : &c->sr_rtp_audio) = info.rtp_timestamp;
             judge_sender_report(c, is_video ? &c->video : &c->audio, is_video ? 90000 : 48000,
                                 &info);
         }

@@ -171,14 +171,17 @@ static const struct leat_tuple *dtls_destination(const struct leat_peer *p)
     return &p->dtls_tuple;
 }
 
-static void take_events(struct leat_peer *p)
+static void take_events(struct leat_peer *p, uint64_t now_us)
 {
     struct leat_dtls_event event;
     while (leat_dtls_next_event(p->dtls, &event)) {
         if (event.type == LEAT_DTLS_EVENT_CONNECTED) {
-            int error = leat_srtp_new(&p->srtp, &event.keys, p->ssrc_limit);
-            set_state(p, error == 0 ? LEAT_PEER_CONNECTED : LEAT_PEER_ENDED,
-                      error == 0 ? LEAT_PEER_END_NONE : LEAT_PEER_END_INTERNAL);
+            if (leat_srtp_new(&p->srtp, &event.keys, p->ssrc_limit) == 0) {
+                set_state(p, LEAT_PEER_CONNECTED, LEAT_PEER_END_NONE);
+            } else {
+                set_state(p, LEAT_PEER_ENDED, LEAT_PEER_END_INTERNAL);
+                leat_dtls_close(p->dtls, now_us); /* so that the remote need not wait */
+            }
         } else if (event.type == LEAT_DTLS_EVENT_ENDED) {
             set_state(p, LEAT_PEER_ENDED, end_of_dtls(event.end));
         }
@@ -187,9 +190,9 @@ static void take_events(struct leat_peer *p)
 }
 
 /** Events first, so that keys are in place before the flight that ends the handshake leaves. */
-static void pump_dtls(struct leat_peer *p, struct leat_sink *out)
+static void pump_dtls(struct leat_peer *p, uint64_t now_us, struct leat_sink *out)
 {
-    take_events(p);
+    take_events(p, now_us);
     const struct leat_tuple *to = dtls_destination(p);
     struct leat_span datagram;
     while (leat_dtls_next_datagram(p->dtls, &datagram)) {
@@ -232,7 +235,7 @@ void leat_peer_receive_dtls(struct leat_peer *p, struct leat_span datagram,
         break;
     }
     if (!leat_dtls_is_job_running(p->dtls)) {
-        pump_dtls(p, out);
+        pump_dtls(p, now_us, out);
     }
 }
 
@@ -263,7 +266,7 @@ void leat_peer_job_end(struct leat_peer *p, uint64_t now_us, struct leat_sink *o
         p->is_close_wanted = false;
         leat_dtls_close(p->dtls, now_us);
     }
-    pump_dtls(p, out);
+    pump_dtls(p, now_us, out);
 }
 
 /* ---- life ---- */
@@ -294,7 +297,7 @@ void leat_peer_tick(struct leat_peer *p, uint64_t now_us, struct leat_sink *out,
     add_change(p, change);
     if (!leat_dtls_is_job_running(p->dtls) && leat_dtls_deadline(p->dtls) <= now_us) {
         leat_dtls_tick(p->dtls, now_us);
-        pump_dtls(p, out);
+        pump_dtls(p, now_us, out);
     }
 }
 
@@ -311,7 +314,7 @@ void leat_peer_close(struct leat_peer *p, enum leat_peer_end end, uint64_t now_u
     }
     leat_dtls_close(p->dtls, now_us);
     set_state(p, LEAT_PEER_ENDED, end);
-    pump_dtls(p, out);
+    pump_dtls(p, now_us, out);
 }
 
 enum leat_peer_state leat_peer_state_of(const struct leat_peer *p)

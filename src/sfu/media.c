@@ -49,7 +49,7 @@ struct leat_sfu_source *leat__sfu_source_add(struct leat_sfu_track *t, uint32_t 
     return source;
 }
 
-static const struct leat_codec *codec_of(const struct leat_media_desc *d, uint8_t pt)
+const struct leat_codec *leat__sfu_codec(const struct leat_media_desc *d, uint8_t pt)
 {
     for (size_t i = 0; i < d->codec_count; i++) {
         if (d->codecs[i].pt == pt) {
@@ -76,7 +76,7 @@ static struct leat_sfu_track *learn_track(const struct leat_sfu_slot *slot,
             }
             has_mid = true; /* of a section that is not here: the packet is nobody's */
         }
-        if (codec_of(&t->desc, p->pt) != NULL) {
+        if (leat__sfu_codec(&t->desc, p->pt) != NULL) {
             by_payload = t;
             candidates++;
         }
@@ -126,7 +126,7 @@ static void follow_source(struct leat_sfu_sender *sender, const struct leat_rtp 
     sender->has_source = true;
     sender->source_ssrc = p->ssrc;
     sender->needs_keyframe = sender->desc.kind == LEAT_KIND_VIDEO;
-    const struct leat_codec *codec = codec_of(&sender->desc, sender->pts.to[p->pt]);
+    const struct leat_codec *codec = leat__sfu_codec(&sender->desc, sender->pts.to[p->pt]);
     if (codec != NULL) {
         sender->rewriter.clock_hz = codec->clock_hz;
     }
@@ -198,6 +198,7 @@ static void enqueue(struct leat_sfu *s, struct leat_sfu_sender *sender, struct l
     if (sender->needs_keyframe && !m->is_keyframe_start) {
         s->counters.rtp_waiting_keyframe++;
         hold_back(sender);
+        leat__sfu_route_state(s, sender, ""); /* its source may have changed in the middle */
         if (leat_keyframe_deadline(&sender->track->keyframes) == LEAT_NEVER) {
             (void)leat__sfu_want_keyframe(s, sender->track, now_us, out);
         }
@@ -254,6 +255,7 @@ static void account(struct leat_sfu_source *source, const struct leat_codec *cod
                     const struct leat_rtp *p, size_t len, uint64_t now_us)
 {
     source->last_us = now_us;
+    source->pt = p->pt;
     source->payload_octets += p->payload_len;
     if (!source->rx.is_started) {
         source->rx.clock_hz = codec->clock_hz; /* a sender report may have come before */
@@ -282,9 +284,12 @@ void leat__sfu_receive_rtp(struct leat_sfu *s, struct leat_sfu_slot *slot, struc
         s->counters.rtp_unknown_ssrc++;
         return;
     }
-    const struct leat_codec *codec = codec_of(&t->desc, p.pt);
+    const struct leat_codec *codec = leat__sfu_codec(&t->desc, p.pt);
     if (codec == NULL || !t->desc.is_active) {
         source->discarded++;
+        for (size_t i = 0; i < t->receiver_count; i++) {
+            hold_back(t->receivers[i]);
+        }
         return;
     }
     bool is_used = is_forwarded(t, source, now_us);

@@ -54,21 +54,29 @@ struct leat_sfu_ssrc *leat__sfu_ssrc_entry(const struct leat_sfu_slot *slot, uin
     return NULL;
 }
 
-void leat__sfu_ssrcs_rebuild(struct leat_sfu_slot *slot)
+static void enter_sources(struct leat_sfu_slot *slot, bool are_declared)
 {
-    if (slot->ssrcs == NULL) {
-        return;
-    }
-    memset(slot->ssrcs, 0, LEAT_SFU_SSRC_TABLE * sizeof *slot->ssrcs);
     for (size_t t = 0; t < slot->track_count; t++) {
         for (size_t i = 0; i < slot->tracks[t]->source_count; i++) {
-            uint32_t ssrc = slot->tracks[t]->sources[i].ssrc;
-            struct leat_sfu_ssrc *e = leat__sfu_ssrc_entry(slot, ssrc);
-            if (e != NULL && !e->is_used) { /* declared twice: the first section has it */
-                *e = (struct leat_sfu_ssrc){
-                    .ssrc = ssrc, .is_used = true, .source = (uint8_t)i, .track = (uint16_t)t};
+            const struct leat_sfu_source *source = &slot->tracks[t]->sources[i];
+            struct leat_sfu_ssrc *e = leat__sfu_ssrc_entry(slot, source->ssrc);
+            if (source->is_declared == are_declared && e != NULL && !e->is_used) {
+                *e = (struct leat_sfu_ssrc){.ssrc = source->ssrc,
+                                            .is_used = true,
+                                            .source = (uint8_t)i,
+                                            .track = (uint16_t)t};
             }
         }
+    }
+}
+
+/* An SSRC that stands twice is the first section's, and a declaration beats what was learnt. */
+void leat__sfu_ssrcs_rebuild(struct leat_sfu_slot *slot)
+{
+    if (slot->ssrcs != NULL) {
+        memset(slot->ssrcs, 0, LEAT_SFU_SSRC_TABLE * sizeof *slot->ssrcs);
+        enter_sources(slot, true);
+        enter_sources(slot, false);
     }
 }
 
@@ -79,16 +87,32 @@ static uint32_t first_clock(const struct leat_media_desc *d)
     return d->codec_count > 0 ? d->codecs[0].clock_hz : 90000;
 }
 
+static struct leat_sfu_source *source_of(struct leat_sfu_track *t, uint32_t ssrc)
+{
+    for (size_t i = 0; i < t->source_count; i++) {
+        if (t->sources[i].ssrc == ssrc) {
+            return &t->sources[i];
+        }
+    }
+    return NULL;
+}
+
+/* Whoever sends next is forwarded when an SSRC is new: the old one may have ended without a word.
+ */
 static void declare_sources(struct leat_sfu_track *t)
 {
+    for (size_t i = 0; i < t->source_count; i++) {
+        t->sources[i].is_declared = false;
+    }
     for (size_t i = 0; i < t->desc.encoding_count; i++) {
         uint32_t ssrc = t->desc.encodings[i].ssrc;
-        bool is_known = ssrc == 0;
-        for (size_t k = 0; k < t->source_count; k++) {
-            is_known = is_known || t->sources[k].ssrc == ssrc;
+        struct leat_sfu_source *source = ssrc != 0 ? source_of(t, ssrc) : NULL;
+        if (ssrc != 0 && source == NULL) {
+            source = leat__sfu_source_add(t, ssrc);
+            t->active = -1;
         }
-        if (!is_known) {
-            (void)leat__sfu_source_add(t, ssrc);
+        if (source != NULL) {
+            source->is_declared = true;
         }
     }
 }
@@ -453,7 +477,7 @@ static void detach(struct leat_sfu *s, struct leat_sfu_slot *slot)
     drop_keys(s, slot);
     leat_map_remove(&s->by_handle, leat_span(&slot->handle, sizeof slot->handle));
     leat_heap_remove(&s->timers, &slot->timer);
-    leat_list_remove(&slot->jobs_node);
+    leat__sfu_forget_job(s, slot);
     for (size_t i = 0; i < slot->sender_count; i++) {
         sender_free(s, slot->senders[i], source_ended);
     }
@@ -549,6 +573,10 @@ void leat__sfu_after(struct leat_sfu *s, struct leat_sfu_slot *slot, uint64_t no
     if (leat_list_is_empty(&slot->jobs_node) && !leat_peer_is_job_running(slot->peer) &&
         leat_peer_wants_job(slot->peer)) {
         leat_list_add_tail(&s->wanting, &slot->jobs_node);
+        s->wanting_count++;
+        if (s->wanting_count > s->counters.jobs_queued_max) {
+            s->counters.jobs_queued_max = s->wanting_count;
+        }
     }
     leat__sfu_rearm(s, slot);
 }

@@ -45,6 +45,8 @@ static inline uint8_t *leat__sfu_octets(struct leat_packet *p)
 /** One incoming SSRC. */
 struct leat_sfu_source {
     uint32_t ssrc;
+    bool is_declared; /**< by the negotiation, not learnt from a packet */
+    uint8_t pt;       /**< of the last packet */
     uint64_t last_us; /**< last packet; 0 = none yet */
     uint64_t payload_octets, keyframes, discarded;
     struct leat_rtp_receiver rx;
@@ -156,10 +158,14 @@ struct leat_sfu {
     struct leat_map by_handle, by_ufrag, by_tuple;
     struct leat_heap timers;
     struct leat_list wanting, releasing, zombies, events;
-    size_t jobs_running;
+    size_t jobs_running, wanting_count;
     uint64_t unix_offset_us; /**< wall clock minus monotonic, as of the last tick */
     struct leat_sfu_counters counters;
 };
+
+/* sfu.c */
+/** Take a slot out of the line for handshakes, if it stands there. */
+void leat__sfu_forget_job(struct leat_sfu *s, struct leat_sfu_slot *slot);
 
 /* peers.c */
 struct leat_sfu_slot *leat__sfu_find(const struct leat_sfu *s, leat_handle handle);
@@ -181,6 +187,8 @@ struct leat_sfu_track *leat__sfu_track(const struct leat_sfu_slot *slot, const c
 struct leat_sfu_sender *leat__sfu_sender(const struct leat_sfu_slot *slot, const char *mid);
 
 /* media.c */
+/** The codec of a payload type in a section, or NULL. */
+const struct leat_codec *leat__sfu_codec(const struct leat_media_desc *d, uint8_t pt);
 void leat__sfu_receive_rtp(struct leat_sfu *s, struct leat_sfu_slot *slot, struct leat_datagram *d,
                            uint64_t now_us, struct leat_sink *out);
 /** Room for one more SSRC; the longest silent one gives way when there is none. */

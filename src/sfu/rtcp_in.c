@@ -8,6 +8,7 @@
 #include "private.h"
 
 #define PLI_WINDOW_US 10000000u
+#define SR_TIMESTAMP_MAX_S 60 /* between a report's RTP time and the newest packet's */
 
 static struct leat_sfu_sender *sender_by_ssrc(const struct leat_sfu_slot *slot, uint32_t ssrc)
 {
@@ -37,14 +38,16 @@ static uint64_t unix_us_of_ntp(uint64_t ntp)
 /**
  * One clock offset a publishing peer, for its audio and video alike: the least of (arrival -
  * sender's time) is the one with the least transit. It is forgotten after a minute, so that clock
- * drift is followed.
+ * drift is followed, and at once when the clock is set.
  */
 static void learn_clock(struct leat_sfu *s, struct leat_sfu_slot *slot, uint64_t sender_unix_us,
                         uint64_t now_us)
 {
     const uint64_t forget_us = 60000000;
+    const int64_t step_us = 1000000; /* more than transit varies: its clock was set back */
     int64_t offset = (int64_t)(now_us + s->unix_offset_us) - (int64_t)sender_unix_us;
-    if (!slot->has_clock || offset < slot->clock_offset_us || now_us - slot->clock_us > forget_us) {
+    if (!slot->has_clock || offset < slot->clock_offset_us ||
+        offset - slot->clock_offset_us > step_us || now_us - slot->clock_us > forget_us) {
         slot->has_clock = true;
         slot->clock_offset_us = offset;
         slot->clock_us = now_us;
@@ -63,6 +66,11 @@ static void take_sender_info(struct leat_sfu *s, struct leat_sfu_slot *slot,
     uint64_t sender_unix_us = unix_us_of_ntp(info.ntp);
     if (sender_unix_us == 0) {
         return; /* a sender without a wall clock (RFC 3550 6.4.1 allows zero) */
+    }
+    int64_t off = leat_seq32_diff(info.rtp_timestamp, source->last_timestamp);
+    int64_t most = (int64_t)source->rx.clock_hz * SR_TIMESTAMP_MAX_S;
+    if (source->last_us != 0 && (off > most || off < -most)) {
+        return; /* not of the stream that comes here */
     }
     source->has_sr = true;
     source->sr_unix_us = sender_unix_us;

@@ -17,6 +17,7 @@
     1100 /* octets before protection, so that a datagram stays under the MTU of 1200               \
           */
 #define STALLED_US 3000000u
+#define SR_AGE_MAX_US 60000000 /* a source's report counts for so long */
 
 static void send_rtcp(struct leat_sfu *s, struct leat_sfu_slot *slot, const struct leat_writer *w,
                       struct leat_sink *out)
@@ -38,23 +39,25 @@ static bool send_keyframe_request(struct leat_sfu *s, struct leat_sfu_track *t,
     uint8_t octets[128];
     struct leat_writer w;
     struct leat_sfu_slot *slot = t->slot;
-    if (t->active < 0 || t->desc.codec_count == 0) {
+    if (t->active < 0) {
         return false;
     }
     uint32_t ssrc = t->sources[t->active].ssrc;
+    const struct leat_codec *codec = leat__sfu_codec(&t->desc, t->sources[t->active].pt);
+    if (codec == NULL || (!codec->has_pli && !codec->has_fir)) {
+        return false; /* the source cannot be asked */
+    }
     leat_writer_init(&w, octets, sizeof octets);
     if (!t->desc.is_rsize) {
         leat_rtcp_write_rr(&w, slot->rtcp_ssrc, NULL, 0);
         leat_rtcp_write_sdes_cname(&w, slot->rtcp_ssrc, slot->cname);
     }
-    if (t->desc.codecs[0].has_pli) {
+    if (codec->has_pli) {
         leat_rtcp_write_pli(&w, slot->rtcp_ssrc, ssrc);
         t->pli_sent++;
-    } else if (t->desc.codecs[0].has_fir) {
+    } else {
         leat_rtcp_write_fir(&w, slot->rtcp_ssrc, ssrc, t->fir_seq_nr++);
         t->fir_sent++;
-    } else {
-        return false; /* the source cannot be asked */
     }
     s->counters.keyframe_requests++;
     send_rtcp(s, slot, &w, out);
@@ -82,6 +85,11 @@ void leat__sfu_keyframe_tick(struct leat_sfu *s, struct leat_sfu_track *t, uint6
 
 /* ---- reports ---- */
 
+static int64_t ticks_of(int64_t passed_us, const struct leat_sfu_sender *sender)
+{
+    return passed_us * (int64_t)sender->rewriter.clock_hz / 1000000;
+}
+
 /** The RTP time of the receiver's stream at this instant. */
 static uint32_t timestamp_now(const struct leat_sfu *s, const struct leat_sfu_sender *sender,
                               uint64_t now_us)
@@ -89,18 +97,19 @@ static uint32_t timestamp_now(const struct leat_sfu *s, const struct leat_sfu_se
     const struct leat_sfu_track *t = sender->track;
     const struct leat_sfu_slot *from = t->slot;
     const struct leat_sfu_source *source = &t->sources[t->active];
-    int64_t passed_us;
-    uint32_t base;
     if (source->has_sr && from->has_clock) {
         int64_t publisher_us = (int64_t)(now_us + s->unix_offset_us) - from->clock_offset_us;
-        passed_us = publisher_us - (int64_t)source->sr_unix_us;
-        base = source->sr_timestamp;
-    } else {
-        passed_us = (int64_t)(now_us - source->last_us);
-        base = source->last_timestamp;
+        int64_t passed_us = publisher_us - (int64_t)source->sr_unix_us;
+        /* Whatever a publisher claims: reports come every few seconds, so more than that between
+         * its last one and now is nonsense, and could overflow. */
+        if (passed_us > -SR_AGE_MAX_US && passed_us < SR_AGE_MAX_US) {
+            return leat_rewriter_timestamp(
+                &sender->rewriter, source->sr_timestamp + (uint32_t)ticks_of(passed_us, sender));
+        }
     }
-    int64_t ticks = passed_us * (int64_t)sender->rewriter.clock_hz / 1000000;
-    return leat_rewriter_timestamp(&sender->rewriter, base + (uint32_t)ticks);
+    int64_t passed_us = (int64_t)(now_us - source->last_us);
+    return leat_rewriter_timestamp(&sender->rewriter,
+                                   source->last_timestamp + (uint32_t)ticks_of(passed_us, sender));
 }
 
 static bool can_report(const struct leat_sfu_sender *sender)

@@ -195,12 +195,20 @@ void leat_sfu_tick(struct leat_sfu *s, uint64_t now_us, uint64_t unix_us, struct
 
 /* ---- jobs ---- */
 
+void leat__sfu_forget_job(struct leat_sfu *s, struct leat_sfu_slot *slot)
+{
+    if (!leat_list_is_empty(&slot->jobs_node)) {
+        leat_list_remove(&slot->jobs_node);
+        s->wanting_count--;
+    }
+}
+
 struct leat_sfu_job *leat_sfu_next_job(struct leat_sfu *s, uint64_t now_us)
 {
     while (s->jobs_running < s->params.jobs_max && !leat_list_is_empty(&s->wanting)) {
         struct leat_sfu_slot *slot =
             LEAT_CONTAINER(s->wanting.next, struct leat_sfu_slot, jobs_node);
-        leat_list_remove(&slot->jobs_node);
+        leat__sfu_forget_job(s, slot);
         if (!leat_peer_wants_job(slot->peer)) {
             continue;
         }

@@ -570,7 +570,37 @@ static void rtcp__ssrcs_that_nobody_has__ignored(void)
     world_free(p.w);
 }
 
-LEAT_TESTS(LEAT_TEST(rtcp__two_hundred_requests_a_second__few_reach_the_publisher),
+static void send_sr_at(struct world_client *c, uint64_t ntp)
+{
+    uint8_t octets[64];
+    struct leat_writer w;
+    struct leat_rtcp_sender_info info = {.ntp = ntp, .rtp_timestamp = 1, .packets = 1, .octets = 1};
+    leat_writer_init(&w, octets, sizeof octets);
+    leat_rtcp_write_sr(&w, c->video_ssrc, &info, NULL, 0);
+    (void)world_send_rtcp(c, leat_span(octets, leat_writer_len(&w)));
+}
+
+/** NTP times from both ends of the era: no overflow (sanitizers watch), and reports stay sane. */
+static void sender_report__clock_of_another_age__ignored(void)
+{
+    struct world *w = world_new(3);
+    struct world_client *a = world_add(w, WORLD_PUBLISHER);
+    struct world_client *b = world_add(w, WORLD_SUBSCRIBER);
+    (void)world_route(w, b, a);
+    world_run(w, 2000);
+    for (int i = 0; i < 3; i++) {
+        send_sr_at(a, 0xffffffff00000000u);
+        world_run(w, 700);
+        send_sr_at(a, 2208988801ull << 32);
+        world_run(w, 700);
+        int32_t ahead = leat_seq32_diff(b->sr_rtp_video, b->video.last_ts);
+        LEAT_CHECK_ROW(i, ahead > -90000 * 3 && ahead < 90000 * 3);
+    }
+    world_free(w);
+}
+
+LEAT_TESTS(LEAT_TEST(sender_report__clock_of_another_age__ignored),
+           LEAT_TEST(rtcp__two_hundred_requests_a_second__few_reach_the_publisher),
            LEAT_TEST(rtcp__first_requests_lost__asked_again),
            LEAT_TEST(rtcp__fir_repeated__counts_once),
            LEAT_TEST(rtcp__no_reduced_size_agreed__requests_are_compounds),

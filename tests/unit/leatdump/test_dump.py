@@ -120,6 +120,19 @@ def dtls13_header_is_told_apart():
     has(record, record="unified_header", version="1.3", encrypted=True)
 
 
+def rtp_with_encrypted_padding_is_read():
+    message = dump_json(bytes.fromhex("b0600001 00000002 00000003 bede0001 3061ffff") + b"\xff" * 30)
+    has(message, pt=96, seq=1, padding=True, payload=30)
+    assert message["extensions"] == [{"ext": 3, "value": "61"}], message
+
+
+def rtcp_that_walks_by_chance_is_encrypted():
+    """An RR and a GCM trailer of 20 octets: lengths fit, but 5 is no RTCP packet type."""
+    message = dump_json(bytes.fromhex("80c90001 00000007 80050004") + bytes(16))
+    has(message, encrypted=True, first="RR", ssrc=7)
+    assert "packets" not in message
+
+
 # ---- pcap files ----
 
 FROM, TO = ("192.0.2.1", 5000), ("198.51.100.7", 3478)
@@ -162,7 +175,7 @@ LINKS = {
     "sll2": (276, b"\x08\x00" + bytes(18), ipv4), "ipv4": (228, b"", ipv4),
     "ipv4 options": (101, b"", lambda p: ipv4(p, options=bytes(8))),
     "ethernet v6": (1, ETHER + b"\x86\xdd", ipv6), "ipv6": (229, b"", ipv6), "sll2 v6": (276, b"\x86\xdd" + bytes(18), ipv6),
-    "ipv6 headers": (101, b"", lambda p: ipv6(p, [(0, bytes(7)), (43, b"\x01" + bytes(14)), (60, bytes(7)), (44, bytes(7))])),
+    "ipv6 headers": (101, b"", lambda p: ipv6(p, [(0, bytes(7)), (43, b"\x01" + b"\xff" * 14), (60, bytes(7)), (44, bytes(7))])),
 }
 
 
@@ -285,6 +298,8 @@ TESTS = {
     "dtls__hello_in_two_datagrams__has_the_noted_fragments": hello_in_two_datagrams_has_the_noted_fragments,
     "dtls__plaintext_alert__has_its_name": plaintext_alert_has_its_name,
     "dtls__unified_header__is_told_apart": dtls13_header_is_told_apart,
+    "rtp__encrypted_padding__is_read": rtp_with_encrypted_padding_is_read,
+    "rtcp__that_walks_by_chance__is_encrypted": rtcp_that_walks_by_chance_is_encrypted,
     "pcap__every_link_type__gives_the_datagram": every_link_type_gives_the_datagram,
     "pcap__octet_orders_and_units__give_the_time": every_octet_order_and_unit_gives_the_time,
     "pcap__frames_without_udp__are_skipped": frames_without_udp_are_skipped_and_told,

@@ -190,9 +190,26 @@ static void stream__gap_larger_than_the_window__is_counted(void)
     LEAT_CHECK_INT(leat_load_stream_lost(&b.stream), 3 * LEAT_LOAD_WINDOW - 1);
 }
 
+/** What was seen before a large gap says nothing of the packets that fall on the same places. */
+static void stream__late_after_a_large_gap__is_reordered(void)
+{
+    struct bench b;
+    uint8_t packet[500], late[500];
+    begin(&b);
+    size_t len = make(&b, packet), late_len = 0;
+    LEAT_CHECK_INT(take(&b, packet, len, &none), LEAT_LOAD_RIGHT);
+    for (uint32_t i = 0; i < LEAT_LOAD_WINDOW; i++) {
+        late_len = make(&b, late); /* the last is a window after the first */
+    }
+    len = make(&b, packet);
+    LEAT_CHECK_INT(take(&b, packet, len, &none), LEAT_LOAD_RIGHT);
+    LEAT_CHECK_INT(take(&b, late, late_len, &none), LEAT_LOAD_REORDERED);
+}
+
 LEAT_TESTS(LEAT_TEST(stream__all_in_order__is_right),
            LEAT_TEST(stream__each_wrong_thing__has_its_fate),
            LEAT_TEST(stream__another_publishers_packet__is_wrong),
            LEAT_TEST(stream__lost_reordered_and_doubled__are_counted),
            LEAT_TEST(stream__first_ones_missing__are_lost),
-           LEAT_TEST(stream__gap_larger_than_the_window__is_counted))
+           LEAT_TEST(stream__gap_larger_than_the_window__is_counted),
+           LEAT_TEST(stream__late_after_a_large_gap__is_reordered))

@@ -287,7 +287,8 @@ void leat__sfu_receive_rtp(struct leat_sfu *s, struct leat_sfu_slot *slot, struc
     const struct leat_codec *codec = leat__sfu_codec(&t->desc, p.pt);
     if (codec == NULL || !t->desc.is_active) {
         source->discarded++;
-        for (size_t i = 0; i < t->receiver_count; i++) {
+        bool is_missed = t->active == (int)(source - t->sources); /* by those who watch it */
+        for (size_t i = 0; is_missed && i < t->receiver_count; i++) {
             hold_back(t->receivers[i]);
         }
         return;

@@ -354,6 +354,65 @@ static void route__padding_only_packets__leave_no_hole(void)
     world_free(p.w);
 }
 
+/** Packets of a payload type that nobody agreed on. */
+static void send_odd(struct world_client *a, uint32_t ssrc, uint16_t seq)
+{
+    uint8_t packet[64] = {0x90, 99};
+    const uint8_t ext[8] = {0xbe, 0xde, 0x00, 0x01, 0x40, '1', 0, 0};
+    leat_put_u16(packet + 2, seq);
+    leat_put_u32(packet + 8, ssrc);
+    memcpy(packet + 12, ext, sizeof ext);
+    (void)world_send_rtp(a, leat_span(packet, sizeof packet));
+}
+
+static void route__odd_payload_type_in_the_stream__leaves_no_hole(void)
+{
+    struct pair p = connect_pair(16);
+    for (unsigned i = 0; i < 20; i++) {
+        send_odd(p.a, p.a->video_ssrc, p.a->video_seq++);
+        world_run(p.w, 200);
+    }
+    LEAT_CHECK(p.b->video.packets > 100);
+    check_whole(&p.b->video);
+    LEAT_CHECK_INT(p.b->audio.renumbered, 0);
+    world_free(p.w);
+}
+
+static void route__odd_payload_type_beside_the_stream__does_not_disturb_it(void)
+{
+    struct pair p = connect_pair(17);
+    uint64_t packets = p.b->video.packets, requests = p.a->keyframe_requests;
+    for (uint16_t i = 0; i < 50; i++) {
+        send_odd(p.a, 0x66660000, i);
+        world_run(p.w, 20);
+    }
+    LEAT_CHECK(p.b->video.packets >= packets + 49);
+    LEAT_CHECK_INT(p.a->keyframe_requests, requests);
+    LEAT_CHECK_INT(p.b->video.renumbered, 0);
+    check_whole(&p.b->video);
+    world_free(p.w);
+}
+
+static void route__source_declares_another_ssrc__switches_at_once(void)
+{
+    struct pair p = connect_pair(18);
+    for (unsigned i = 0; i < 6; i++) {
+        struct leat_media_desc tracks[2];
+        p.a->audio_ssrc += 0x1000;
+        p.a->video_ssrc += 0x1000;
+        world_describe(&tracks[0], LEAT_KIND_AUDIO, "0", p.a->audio_ssrc, true);
+        world_describe(&tracks[1], LEAT_KIND_VIDEO, "1", p.a->video_ssrc, true);
+        LEAT_CHECK_INT(world_media(p.w, p.a, tracks, 2, NULL, 0), 0);
+        world_run(p.w, 700);
+    }
+    LEAT_CHECK(p.b->audio.longest_pause_us < 50000);
+    LEAT_CHECK(p.b->video.longest_pause_us < LIMIT_US + 50000);
+    LEAT_CHECK_INT(p.b->route_video, LEAT_ROUTE_FLOWING);
+    check_whole(&p.b->video);
+    check_whole(&p.b->audio);
+    world_free(p.w);
+}
+
 static void route__ends_that_do_not_exist__change_nothing(void)
 {
     struct pair p = connect_pair(15);
@@ -385,4 +444,7 @@ LEAT_TESTS(LEAT_TEST(route__paused_and_resumed__goes_on_at_a_keyframe),
            LEAT_TEST(route__sender_with_another_ssrc__is_another_stream),
            LEAT_TEST(route__codec_taken_away_in_a_chunked_release__nothing_wrong_leaves),
            LEAT_TEST(route__padding_only_packets__leave_no_hole),
+           LEAT_TEST(route__odd_payload_type_in_the_stream__leaves_no_hole),
+           LEAT_TEST(route__odd_payload_type_beside_the_stream__does_not_disturb_it),
+           LEAT_TEST(route__source_declares_another_ssrc__switches_at_once),
            LEAT_TEST(route__ends_that_do_not_exist__change_nothing))

@@ -253,6 +253,21 @@ static void rtcp__repointed_between_wrong_clocks__audio_and_video_stay_in_sync(v
     world_free(w);
 }
 
+static void rtcp__publishers_clock_is_set__followed_at_once(void)
+{
+    static const int64_t steps_us[] = {3600000000, -3600000000, 2000000, -2000000};
+    struct pair p = connect_pair(52);
+    for (size_t i = 0; i < LEAT_ARRAY_LEN(steps_us); i++) {
+        p.a->clock_error_us += steps_us[i];
+        world_run(p.w, 4000);
+        p.b->sync_error_us = 0;
+        p.b->sync_checks = 0;
+        world_run(p.w, 5000);
+        check_sync(p.b, 2);
+    }
+    world_free(p.w);
+}
+
 static void rtcp__reports_of_the_publisher_lost__arrival_stands_in(void)
 {
     struct world *w = world_new(51);
@@ -607,6 +622,7 @@ LEAT_TESTS(LEAT_TEST(sender_report__clock_of_another_age__ignored),
            LEAT_TEST(rtcp__publisher_that_knows_fir_only__is_sent_fir),
            LEAT_TEST(rtcp__publishers_clock_is_wrong__audio_and_video_stay_in_sync),
            LEAT_TEST(rtcp__repointed_between_wrong_clocks__audio_and_video_stay_in_sync),
+           LEAT_TEST(rtcp__publishers_clock_is_set__followed_at_once),
            LEAT_TEST(rtcp__reports_of_the_publisher_lost__arrival_stands_in),
            LEAT_TEST(rtcp__ten_percent_lost_upstream__reported_to_the_publisher),
            LEAT_TEST(rtcp__good_path__nothing_lost_and_no_jitter),

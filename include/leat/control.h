@@ -16,6 +16,7 @@
 #include <leat/sfu.h>
 
 #define LEAT_CONTROL_WORKERS_MAX 64
+#define LEAT_CONTROL_LISTEN_MAX 8      /**< sockets of one worker */
 #define LEAT_CONTROL_QUEUE_MAX 4194304 /**< octets that may wait for one reader */
 
 struct leat_control;
@@ -53,7 +54,7 @@ struct leat_control_info {
     struct {
         unsigned worker;
         struct leat_addr addr;
-    } listen[256];
+    } listen[LEAT_CONTROL_WORKERS_MAX * LEAT_CONTROL_LISTEN_MAX];
     size_t announce_counts[LEAT_CONTROL_WORKERS_MAX];
     struct leat_addr announce[LEAT_CONTROL_WORKERS_MAX][LEAT_SDP_CANDIDATES_MAX]; /**< per worker */
     const struct leat_dtls_identity *identity;

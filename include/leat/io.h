@@ -82,18 +82,6 @@ void leat_mailbox_close(struct leat_mailbox *m);
 #define LEAT_UDP_MTU_MAX 2048 /**< longer datagrams are dropped and counted as truncated */
 #define LEAT_UDP_SOCKETS_MAX 64
 
-struct leat_udp_counters {
-    uint64_t datagrams_in, octets_in, datagrams_out, octets_out;
-    uint64_t truncated;    /**< longer than LEAT_UDP_MTU_MAX */
-    uint64_t kernel_drops; /**< SO_RXQ_OVFL */
-    uint64_t receive_errors;
-    uint64_t send_again;     /**< socket buffer full: dropped */
-    uint64_t send_errors;    /**< any other errno, of one destination each */
-    uint64_t send_no_socket; /**< no socket of the set has that local address */
-    uint64_t batch_full;     /**< reserve of more than LEAT_UDP_MTU_MAX, or of a closed set */
-    uint64_t receive_calls, send_calls;
-};
-
 /**
  * A set of UDP sockets of one loop with one receive callback and one send batch. Receives with
  * recvmmsg and IP_PKTINFO / IPV6_RECVPKTINFO, so that every datagram has its true local address

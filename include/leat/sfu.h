@@ -131,6 +131,7 @@ struct leat_command {
     /* EXPLAIN, COUNTERS out */
     struct leat_explain explain;
     struct leat_sfu_counters counters;
+    struct leat_udp_counters sockets; /**< COUNTERS out, filled by whoever owns the sockets */
 };
 
 /** Zeroed, with an unlinked node. NULL when there is no memory. */

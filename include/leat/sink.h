@@ -29,4 +29,17 @@ struct leat_sink {
     void (*commit)(struct leat_sink *sink, size_t len, const struct leat_tuple *tuple);
 };
 
+/** What a worker's sockets did; io counts, statistics show. */
+struct leat_udp_counters {
+    uint64_t datagrams_in, octets_in, datagrams_out, octets_out;
+    uint64_t truncated;    /**< longer than LEAT_UDP_MTU_MAX */
+    uint64_t kernel_drops; /**< SO_RXQ_OVFL */
+    uint64_t receive_errors;
+    uint64_t send_again;     /**< socket buffer full: dropped */
+    uint64_t send_errors;    /**< any other errno, of one destination each */
+    uint64_t send_no_socket; /**< no socket of the set has that local address */
+    uint64_t batch_full;     /**< reserve of more than LEAT_UDP_MTU_MAX, or of a closed set */
+    uint64_t receive_calls, send_calls;
+};
+
 #endif

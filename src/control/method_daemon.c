@@ -91,6 +91,7 @@ struct gathering {
     struct {
         bool is_here;
         struct leat_sfu_counters counters;
+        struct leat_udp_counters sockets;
     } workers[LEAT_CONTROL_WORKERS_MAX];
 };
 
@@ -104,6 +105,7 @@ static void collect(struct leat__control_request *r, struct leat_command *comman
 {
     gathering_of(r)->workers[command->handle].is_here = command->result == 0;
     gathering_of(r)->workers[command->handle].counters = command->counters;
+    gathering_of(r)->workers[command->handle].sockets = command->sockets;
 }
 
 static void put_counters(struct leat_json_writer *w, const struct leat_sfu_counters *n)
@@ -123,6 +125,7 @@ static void put_counters(struct leat_json_writer *w, const struct leat_sfu_count
         {"rtp_in", n->rtp_in},
         {"rtcp_in", n->rtcp_in},
         {"rtp_malformed", n->rtp_malformed},
+        {"rtcp_malformed", n->rtcp_malformed},
         {"rtp_unknown_ssrc", n->rtp_unknown_ssrc},
         {"rtp_padding_only", n->rtp_padding_only},
         {"pool_exhausted", n->pool_exhausted},
@@ -139,6 +142,28 @@ static void put_counters(struct leat_json_writer *w, const struct leat_sfu_count
         {"keyframe_requests", n->keyframe_requests},
     };
     leat_json_write_key(w, "counters");
+    leat_json_open(w, '{');
+    for (size_t i = 0; i < LEAT_ARRAY_LEN(rows); i++) {
+        leat_json_put_u64(w, rows[i].key, rows[i].value);
+    }
+    leat_json_close(w, '}');
+}
+
+static void put_sockets(struct leat_json_writer *w, const struct leat_udp_counters *n)
+{
+    const struct {
+        const char *key;
+        uint64_t value;
+    } rows[] = {
+        {"datagrams_in", n->datagrams_in},     {"octets_in", n->octets_in},
+        {"datagrams_out", n->datagrams_out},   {"octets_out", n->octets_out},
+        {"truncated", n->truncated},           {"kernel_drops", n->kernel_drops},
+        {"receive_errors", n->receive_errors}, {"send_again", n->send_again},
+        {"send_errors", n->send_errors},       {"send_no_socket", n->send_no_socket},
+        {"batch_full", n->batch_full},         {"receive_calls", n->receive_calls},
+        {"send_calls", n->send_calls},
+    };
+    leat_json_write_key(w, "sockets");
     leat_json_open(w, '{');
     for (size_t i = 0; i < LEAT_ARRAY_LEN(rows); i++) {
         leat_json_put_u64(w, rows[i].key, rows[i].value);
@@ -183,6 +208,7 @@ static void finish(struct leat__control_call *call, struct leat__control_request
         leat_json_put_u64(w, "worker", i);
         leat_json_put_u64(w, "peers", gathering_of(r)->workers[i].counters.peers);
         put_counters(w, &gathering_of(r)->workers[i].counters);
+        put_sockets(w, &gathering_of(r)->workers[i].sockets);
         leat_json_close(w, '}');
     }
     leat_json_close(w, ']');

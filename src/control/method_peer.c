@@ -5,6 +5,8 @@
 
 #include <stdlib.h>
 
+#define PAGE_OCTETS 1048576
+
 struct closing {
     bool was_there;
     size_t count;
@@ -124,12 +126,21 @@ void leat__control_peer_get(struct leat__control_call *call)
     }
 }
 
+/** Peers are listed in the order of their creation, a page of about a megabyte a call: `next` names
+ * the last one of a page that is not the last. */
 void leat__control_peer_list(struct leat__control_call *call)
 {
     struct leat_control *c = call->c;
     struct leat_json_writer *w = &c->out;
-    char group[LEAT_ID_MAX + 1] = "";
+    const char *last = NULL;
+    bool has_more = false;
+    struct leat_list *n = c->peers.next;
+    char group[LEAT_ID_MAX + 1] = "", after[LEAT_ID_MAX + 1];
     (void)leat__control_params_id(&call->params, "group", false, group);
+    if (leat__control_params_id(&call->params, "after", false, after)) {
+        struct leat__control_peer *p = leat__control_read_peer(c, &call->params, "after");
+        n = p ? p->node.next : n;
+    }
     int state =
         leat__control_params_word(&call->params, "state", false, "new connecting connected ended");
     if (call->fault.code != LEAT__RPC_NONE) {
@@ -138,13 +149,21 @@ void leat__control_peer_list(struct leat__control_call *call)
     leat_json_open(w, '{');
     leat_json_write_key(w, "peers");
     leat_json_open(w, '[');
-    for (struct leat_list *n = c->peers.next; n != &c->peers; n = n->next) {
+    for (; n != &c->peers && !has_more; n = n->next) {
         const struct leat__control_peer *p = LEAT_CONTAINER(n, struct leat__control_peer, node);
-        if ((group[0] == '\0' || strcmp(p->group, group) == 0) &&
-            (state < 0 || state == (int)p->state) && w->len <= LEAT_CONTROL_QUEUE_MAX) {
+        if ((group[0] != '\0' && strcmp(p->group, group) != 0) ||
+            (state >= 0 && state != (int)p->state)) {
+            continue;
+        }
+        has_more = w->len > PAGE_OCTETS;
+        if (!has_more) {
             leat__control_write_peer(w, c, p);
+            last = p->id;
         }
     }
     leat_json_close(w, ']');
+    if (has_more) {
+        leat_json_put_text(w, "next", last);
+    }
     leat_json_close(w, '}');
 }

@@ -16,7 +16,7 @@ const struct leat__control_method leat__control_methods[] = {
     {"peer.restart_ice", leat__control_peer_restart_ice, "id"},
     {"peer.close", leat__control_peer_close, "id"},
     {"peer.get", leat__control_peer_get, "id"},
-    {"peer.list", leat__control_peer_list, "group state"},
+    {"peer.list", leat__control_peer_list, "group state after"},
     {"group.close", leat__control_group_close, "group"},
     {"route.set", leat__control_route_set, "routes"},
     {"route.list", leat__control_route_list, "group peer"},

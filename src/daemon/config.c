@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include <leat/io.h>
 #include <leat/json.h>
 
 #include "config.h"
@@ -489,6 +490,60 @@ static int read_drain(struct leat_config *c, const struct place *at, const leat_
     return read_seconds(at, j, &c->drain_s);
 }
 
+/* ---- what only the whole can tell ---- */
+
+static int check_port(const struct place *at, const char *key, uint16_t port, unsigned workers)
+{
+    struct place here = inside(at, key);
+    if (port + workers - 1 <= UINT16_MAX) {
+        return 0;
+    }
+    (void)snprintf(at->why, LEAT_CONFIG_WHY_MAX,
+                   "%s: %s: worker %u would have port %u; expected one that leaves room for %u",
+                   at->file, here.path, workers - 1, port + workers - 1, workers);
+    return LEAT_E_INVALID;
+}
+
+static int check_listen(const struct leat_config_listen *l, const struct place *at,
+                        unsigned workers)
+{
+    int error = check_port(at, "port", l->addr.port, workers);
+    if (error == 0 && l->announce_count == 0) {
+        struct place here = inside(at, "announce");
+        return complain(&here, "expected at least one address, or clients know none");
+    }
+    if (error == 0 && leat_addr_is_link_local(&l->addr) && l->addr.scope == 0) {
+        struct place here = inside(at, "address");
+        return complain(&here, "expected a zone behind a link-local address, such as fe80::1%2");
+    }
+    for (size_t i = 0; error == 0 && i < l->announce_count; i++) {
+        char key[48];
+        (void)snprintf(key, sizeof key, "announce[%zu].port", i);
+        error = check_port(at, key, l->announce[i].port, workers);
+    }
+    return error;
+}
+
+static int check_whole(const struct leat_config *c, const struct place *at)
+{
+    unsigned workers = leat_config_workers(c);
+    if (strlen(c->socket) > LEAT_UNIX_PATH_MAX) {
+        struct place here = inside(at, "control.socket");
+        return complain(&here, "expected a path of at most 107 octets (the system's limit)");
+    }
+    if (c->is_listen_auto) {
+        return check_port(at, "port", c->port, workers);
+    }
+    int error = 0;
+    for (size_t i = 0; error == 0 && i < c->listen_count; i++) {
+        char key[48];
+        (void)snprintf(key, sizeof key, "listen[%zu]", i);
+        struct place here = inside(at, key);
+        error = check_listen(&c->listen[i], &here, workers);
+    }
+    return error;
+}
+
 /* ---- the whole ---- */
 
 void leat_config_init(struct leat_config *c)
@@ -507,6 +562,15 @@ void leat_config_init(struct leat_config *c)
     c->ssrcs_per_peer = 64;
     c->receive_buffer = 8388608;
     c->ended_keep_s = 60;
+}
+
+unsigned leat_config_workers(const struct leat_config *c)
+{
+    unsigned cpus = leat_cpu_count();
+    if (c->workers != 0) {
+        return c->workers;
+    }
+    return cpus < 2 ? 1 : cpus > LEAT_CONTROL_WORKERS_MAX ? LEAT_CONTROL_WORKERS_MAX : cpus - 1;
 }
 
 int leat_config_parse(struct leat_config *c, const char *file, struct leat_span text,
@@ -533,7 +597,7 @@ int leat_config_parse(struct leat_config *c, const char *file, struct leat_span 
     struct place at = {.file = file, .path = "", .why = why};
     int error = read_object(c, &at, j, keys, LEAT_ARRAY_LEN(keys));
     leat_json_free(j);
-    return error;
+    return error == 0 ? check_whole(c, &at) : error;
 }
 
 int leat_file_read(const char *file, size_t max, uint8_t **out, size_t *len, char *why,

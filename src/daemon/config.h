@@ -8,11 +8,12 @@
 #define LEAT_DAEMON_CONFIG_H
 
 #include <leat/addr.h>
+#include <leat/control.h>
 #include <leat/log.h>
 #include <leat/profile.h>
 #include <leat/sdp.h>
 
-#define LEAT_CONFIG_LISTEN_MAX 8
+#define LEAT_CONFIG_LISTEN_MAX LEAT_CONTROL_LISTEN_MAX
 #define LEAT_CONFIG_PATH_MAX 512
 #define LEAT_CONFIG_WHY_MAX 512
 
@@ -41,6 +42,8 @@ struct leat_config {
 };
 
 void leat_config_init(struct leat_config *c);
+/** Media threads: as configured, or for "auto" one less than the CPUs, at least one. */
+unsigned leat_config_workers(const struct leat_config *c);
 /** @return 0, or LEAT_E_INVALID / LEAT_E_IO with "FILE: KEY: what was expected" in `why`. */
 int leat_config_load(struct leat_config *c, const char *file, char why[static LEAT_CONFIG_WHY_MAX]);
 /** Text of a configuration that came from `file`. */

@@ -83,8 +83,10 @@ static int apply_overrides(const struct arguments *a, struct leat_config *c)
     }
     char *end = NULL;
     long port = strtol(a->port, &end, 10);
-    if (end == a->port || *end != '\0' || port < 1 || port > 65535) {
-        (void)fprintf(stderr, "leatd: --port: expected an integer from 1 to 65535, got '%s'\n",
+    if (end == a->port || *end != '\0' || port < 1 || port > 65536 - (long)leat_config_workers(c)) {
+        (void)fprintf(stderr,
+                      "leatd: --port: expected an integer from 1 to 65535 that leaves room for "
+                      "every worker, got '%s'\n",
                       a->port);
         return LEAT_E_INVALID;
     }

@@ -25,6 +25,7 @@
 #define RECEIVE_BUFFER_GOOD 2097152
 #define PEM_MAX 65536
 #define SIGNALS 3
+#define LOOK_US 60000000u /* between looks at what nobody tells */
 
 /** A controller's connection, for the end of the daemon. */
 struct attached {
@@ -47,7 +48,8 @@ struct node {
     struct leat_worker *workers[LEAT_CONTROL_WORKERS_MAX];
     unsigned worker_count, stopped_count;
     bool is_draining, is_stopping;
-    uint64_t refused_said_us, refused_said;
+    uint64_t refused_said_us, refused_said; /**< when, and how many were told */
+    uint64_t look_us;                       /**< when to look again */
     char firewall[160];
 };
 
@@ -166,7 +168,8 @@ static void port_shutdown(void *data)
 
 static void rearm(struct node *n)
 {
-    leat_timer_set(n->timer, leat_control_deadline(n->control));
+    uint64_t deadline_us = leat_control_deadline(n->control);
+    leat_timer_set(n->timer, deadline_us < n->look_us ? deadline_us : n->look_us);
 }
 
 /* ---- callbacks of the loop ---- */
@@ -196,9 +199,26 @@ static void on_answer(void *data, struct leat_list *message)
     rearm(n);
 }
 
+static void say_refused(struct node *n)
+{
+    uint64_t refused = leat_unix_server_refused(n->server), now_us = leat_now_us();
+    bool is_time = n->refused_said == 0 || now_us - n->refused_said_us >= LOOK_US;
+    if (refused != n->refused_said && is_time) {
+        leat_log(LEAT_LOG_WARN, "control_refused",
+                 "connections=%llu reason=\"out of file descriptors\"",
+                 (unsigned long long)(refused - n->refused_said));
+        n->refused_said = refused;
+        n->refused_said_us = now_us;
+    }
+}
+
 static void on_timer(void *data, uint64_t now_us)
 {
     struct node *n = data;
+    if (now_us >= n->look_us) {
+        n->look_us = now_us + LOOK_US;
+        say_refused(n);
+    }
     leat_control_tick(n->control, now_us);
     rearm(n);
 }
@@ -220,18 +240,6 @@ static void on_signal(void *data, int signum)
              leat_control_live_peers(n->control));
     leat_control_drain(n->control, now_us + (uint64_t)n->config->drain_s * 1000000, now_us);
     rearm(n);
-}
-
-static void say_refused(struct node *n)
-{
-    uint64_t refused = leat_unix_server_refused(n->server), now_us = leat_now_us();
-    if (refused != n->refused_said && now_us - n->refused_said_us > 60000000) {
-        leat_log(LEAT_LOG_WARN, "control_refused",
-                 "connections=%llu reason=\"out of file descriptors\"",
-                 (unsigned long long)(refused - n->refused_said));
-        n->refused_said = refused;
-        n->refused_said_us = now_us;
-    }
 }
 
 static void conn_opened(void *data, struct leat_conn *c)
@@ -338,11 +346,6 @@ static int start_worker(struct node *n, unsigned index, const struct leat_config
         .answers = n->answers,
     };
     for (size_t i = 0; i < count; i++) {
-        if (listen[i].addr.port + index > UINT16_MAX) {
-            (void)snprintf(why, why_cap, "worker %u has no UDP port: %u + %u is over 65535", index,
-                           listen[i].addr.port, index);
-            return LEAT_E_RANGE;
-        }
         p.listen[i] = with_port(listen[i].addr, index);
         announce(n, &listen[i], index);
         n->info->listen[n->info->listen_count].worker = index;
@@ -393,16 +396,6 @@ static void describe_firewall(struct node *n)
     n->info->firewall = n->firewall;
 }
 
-static unsigned worker_count(const struct leat_config *c)
-{
-    unsigned cpus = leat_cpu_count();
-    if (c->workers != 0) {
-        return c->workers;
-    }
-    return cpus > 1 ? (cpus - 1 < LEAT_CONTROL_WORKERS_MAX ? cpus - 1 : LEAT_CONTROL_WORKERS_MAX)
-                    : 1;
-}
-
 static void fill_info(struct node *n)
 {
     struct leat_control_info *info = n->info;
@@ -412,7 +405,7 @@ static void fill_info(struct node *n)
     leat_hex_encode(boot, sizeof boot, info->boot);
     info->version = LEAT_VERSION;
     info->pid = (int)getpid();
-    info->workers = worker_count(c);
+    info->workers = leat_config_workers(c);
     info->generation = leat_rng_u32(leat_rng_thread()) & 0x3ffff;
     info->identity = n->identity;
     memcpy(info->profiles, c->profiles, sizeof info->profiles);
@@ -566,6 +559,7 @@ int leat_node_run(const struct leat_config *config)
         finish(&n);
         return 1;
     }
+    n.look_us = leat_now_us();
     say_started(&n);
     rearm(&n);
     leat_loop_run(n.loop);

@@ -26,7 +26,7 @@ struct leat_worker {
     struct leat_mailbox *mailbox;
     struct leat_thread *thread;
     struct leat_sfu *sfu;
-    struct leat_rng *rng;
+    struct leat_rng rng; /**< its thread's, handed over at the start */
     bool is_stopping;
 };
 
@@ -76,7 +76,7 @@ static void start_handshakes(struct leat_worker *w, uint64_t now_us)
             free(h);
         }
         /* The pool cannot take it: better a late turn than a peer that hangs. */
-        leat_sfu_job_run(job, w->rng);
+        leat_sfu_job_run(job, &w->rng);
         leat_sfu_job_done(w->sfu, job, now_us, leat_udp_sink(w->udp));
     }
 }
@@ -147,6 +147,7 @@ static void on_order(void *data, struct leat_list *message)
         return;
     }
     leat_sfu_execute(w->sfu, order->command, now_us, leat_udp_sink(w->udp));
+    order->command->sockets = *leat_udp_counters(w->udp);
     answer(w, order); /* before the events that it caused, which leave at the end of the turn */
 }
 
@@ -164,33 +165,39 @@ static void close_objects(struct leat_worker *w)
     leat_udp_close(w->udp);
     leat_sfu_free(w->sfu);
     leat_loop_free(w->loop);
+    leat_rng_deinit(&w->rng);
 }
 
 static void run(void *data)
 {
     struct leat_worker *w = data;
-    w->rng = leat_rng_thread();
+    leat_sfu_tick(w->sfu, leat_now_us(), leat_unix_us(), leat_udp_sink(w->udp));
+    leat_loop_on_turn(w->loop, turn, w);
+    leat_loop_run(w->loop);
+    struct leat_order *last = calloc(1, sizeof *last);
+    if (last == NULL) {
+        abort(); /* nobody would join this thread; the supervisor starts us anew */
+    }
+    leat_list_init(&last->node);
+    last->type = LEAT_ORDER_STOPPED;
+    answer(w, last);
+}
+
+static int make_shard(struct leat_worker *w)
+{
+    int error = leat_rng_init(&w->rng);
+    if (error != 0) {
+        return error;
+    }
     struct leat_sfu_params params = {
         .worker = w->params.index,
         .generation = w->params.generation,
         .peers_max = w->params.peers_max,
         .packets = PACKETS,
         .jobs_max = w->params.handshakes,
-        .rng = w->rng,
+        .rng = &w->rng,
     };
-    if (leat_sfu_new(&w->sfu, &params) == 0) {
-        leat_sfu_tick(w->sfu, leat_now_us(), leat_unix_us(), leat_udp_sink(w->udp));
-        leat_loop_on_turn(w->loop, turn, w);
-        leat_loop_run(w->loop);
-    } else {
-        leat_log(LEAT_LOG_ERROR, "worker_failed", "worker=%u reason=no_memory", w->params.index);
-    }
-    struct leat_order *last = calloc(1, sizeof *last);
-    if (last != NULL) {
-        leat_list_init(&last->node);
-        last->type = LEAT_ORDER_STOPPED;
-        answer(w, last);
-    }
+    return leat_sfu_new(&w->sfu, &params);
 }
 
 static int bind_sockets(struct leat_worker *w, size_t *granted, char *why, size_t why_cap)
@@ -229,6 +236,9 @@ int leat_worker_start(struct leat_worker **out, const struct leat_worker_params 
     w->timer = leat_timer_new(w->loop, on_timer, w);
     w->mailbox = leat_mailbox_new(w->loop, on_order, w);
     int error = w->udp == NULL || w->timer == NULL || w->mailbox == NULL ? LEAT_E_NOMEM : 0;
+    if (error == 0) {
+        error = make_shard(w);
+    }
     if (error == 0) {
         error = bind_sockets(w, granted, why, why_cap);
     }

@@ -7,6 +7,7 @@
 #ifndef LEAT_DAEMON_WORKER_H
 #define LEAT_DAEMON_WORKER_H
 
+#include <leat/control.h>
 #include <leat/io.h>
 #include <leat/sfu.h>
 
@@ -30,7 +31,7 @@ struct leat_worker_params {
     unsigned index;
     uint32_t generation;
     size_t listen_count;
-    struct leat_addr listen[8]; /**< with this worker's ports */
+    struct leat_addr listen[LEAT_CONTROL_LISTEN_MAX]; /**< with this worker's ports */
     size_t receive_buffer;
     size_t peers_max, handshakes;
     struct leat_mailbox *answers; /**< into the control loop */

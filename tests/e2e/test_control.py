@@ -165,6 +165,22 @@ def commands__near_misses_and_half_known__typed_errors():
         assert rpc.call("peer.close", id="a")["closed"] is False
 
 
+def peer_list__more_than_a_page__every_peer_once():
+    with Daemon() as leatd:
+        made = [f"peer-{i}" for i in range(400)]
+        for peer in made:
+            leatd.rpc.call("peer.create", id=peer, offer=OFFER)
+        page = leatd.rpc.call("peer.list")
+        listed = [peer["id"] for peer in page["peers"]]
+        assert "next" in page and len(listed) < 400, "400 peers fit one page: the test proves nothing"
+        while "next" in page:
+            page = leatd.rpc.call("peer.list", after=page["next"])
+            listed += [peer["id"] for peer in page["peers"]]
+        assert listed == made
+        sockets = leatd.rpc.call("daemon.stats")["workers"][0]["sockets"]
+        assert sockets["kernel_drops"] == 0 and "send_errors" in sockets, sockets
+
+
 def ended_peer__nobody_came__stays_listed_with_its_reason_until_closed():
     """30 s without an authentic check; and the same for clients that vanish without a word in a call."""
     with Daemon(config={"ended_keep_s": 3600}) as leatd, leatd.connect() as reader:
@@ -220,5 +236,5 @@ if __name__ == "__main__":
         controllers__one_is_killed_in_a_call__media_and_picture_stay, events__resume_with_since__nothing_missed,
         events__group_filter__only_its_own, reader__that_does_not_read__is_cut_off_alone,
         lines__bad_ones__answered_and_the_next_is_served, commands__near_misses_and_half_known__typed_errors,
-        ended_peer__nobody_came__stays_listed_with_its_reason_until_closed, leatctl__commands_of_an_operator__readable_and_exact,
+        peer_list__more_than_a_page__every_peer_once, ended_peer__nobody_came__stays_listed_with_its_reason_until_closed, leatctl__commands_of_an_operator__readable_and_exact,
     ]))

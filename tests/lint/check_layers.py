@@ -167,7 +167,8 @@ def check_licences(root, bad):
     for folder, folders, names in os.walk(root):
         top = pathlib.Path(folder)
         folders[:] = sorted(f for f in folders if f == ".ci" or (
-            f[0] != "." and not (top / f / "meson-info").is_dir() and f not in ("node_modules", "__pycache__")))
+            f[0] != "." and not (top / f / "meson-info").is_dir() and f not in ("node_modules", "__pycache__")
+            and not (top == root and f.startswith("build"))))
         for path in sorted(top / name for name in names):
             if path.is_file() and is_source(path):
                 head = path.read_text(errors="replace").splitlines()[:3]

@@ -113,6 +113,20 @@ static void config__wrong__names_file_key_and_expectation(void)
         {"{\"drain_s\": \"5\"}",
          "leatd.json: drain_s:", "expected an integer from 0 to 86400, got a string"},
         {"[]", "leatd.json:", "expected an object, got an array"},
+        {"{\"workers\": 2, \"port\": 65535}", "leatd.json: port:", "leaves room for 2"},
+        {"{\"workers\": 2, \"listen\": [{\"address\": \"127.0.0.1\", \"port\": 65535}]}",
+         "leatd.json: listen[0].port:", "worker 1 would have port 65536"},
+        {"{\"workers\": 4, \"listen\": [{\"address\": \"127.0.0.1\", \"port\": 1, \"announce\": "
+         "[{\"address\": \"192.0.2.1\", \"port\": 65533}]}]}",
+         "leatd.json: listen[0].announce[0].port:", "leaves room for 4"},
+        {"{\"listen\": [{\"address\": \"127.0.0.1\", \"port\": 1, \"announce\": []}]}",
+         "leatd.json: listen[0].announce:", "at least one"},
+        {"{\"listen\": [{\"address\": \"fe80::1\", \"port\": 1}]}",
+         "leatd.json: listen[0].address:", "expected a zone"},
+        {"{\"control\": {\"socket\": "
+         "\"/tmp/12345678901234567890123456789012345678901234567890123456789012345678"
+         "901234567890123456789012345678901234567890\"}}",
+         "leatd.json: control.socket:", "at most 107"},
         {"{\"port\": 1, \"port\": 2}", "leatd.json:", "port"},
         {"{\"port\": }", "leatd.json:", "line 1"},
     };

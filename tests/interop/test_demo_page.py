@@ -4,8 +4,8 @@
 """The demo's own page, as a person meets it: names and pictures appear, come back after a reload, and go."""
 import sys
 
-from harness.program import run, until
-from harness.stage import URL, Stage
+from harness.program import until
+from harness.stage import URL, perform
 
 TILES = """async () => [...document.querySelectorAll('.tile')].filter((one) => !one.hidden).map((one) => ({
     name: one.querySelector('.name').textContent, state: one.querySelector('.state').dataset.state,
@@ -73,11 +73,6 @@ def whep_player__by_name__plays(stage):
           "the player shows Ann")
 
 
-def main():
-    with Stage() as stage:
-        return run((room__chromium_and_firefox__see_each_other, reload__of_a_page__takes_the_slot_it_had,
-                    buttons__ice_restart_and_stop__do_what_they_say, whep_player__by_name__plays), stage, tidy=stage.tidy)
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(perform((room__chromium_and_firefox__see_each_other, reload__of_a_page__takes_the_slot_it_had,
+                      buttons__ice_restart_and_stop__do_what_they_say, whep_player__by_name__plays)))

@@ -10,9 +10,8 @@ import sys
 import tempfile
 import threading
 
-import netns
-from harness.program import run, until
-from harness.stage import Stage
+from harness.program import until
+from harness.stage import perform
 
 RED, GREEN = (255, 0, 0), (0, 255, 0)
 PROGRAM = pathlib.Path(__file__).with_name("gstreamer_client.py")
@@ -104,14 +103,6 @@ def chromium_to_gstreamer__audio_and_video__decoded(stage):
         bob.until_received(RED, [320, 180])
 
 
-def main():
-    if not netns.may_create():
-        print("skip gstreamer machine: may not create network namespaces")
-        return 0
-    with Stage() as stage:
-        return run((gstreamer_to_gstreamer__audio_and_video__decoded, gstreamer_to_chromium__audio_and_video__shown,
-                    chromium_to_gstreamer__audio_and_video__decoded), stage, tidy=stage.tidy)
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(perform((gstreamer_to_gstreamer__audio_and_video__decoded, gstreamer_to_chromium__audio_and_video__shown,
+                      chromium_to_gstreamer__audio_and_video__decoded)))

@@ -9,8 +9,8 @@ import sys
 
 from harness.daemon import ROOT
 from harness.page import Call
-from harness.program import run, until
-from harness.stage import Stage
+from harness.program import until
+from harness.stage import perform
 
 PORT = 8000
 
@@ -60,6 +60,4 @@ def readme_controller__publish_and_watch__plays(stage):
 
 
 if __name__ == "__main__":
-    with Stage() as stage:
-        status = run([readme_controller__publish_and_watch__plays], stage, tidy=stage.tidy)
-    sys.exit(status)
+    sys.exit(perform((readme_controller__publish_and_watch__plays,)))

@@ -13,7 +13,7 @@ import netns
 
 from .daemon import ROOT, Daemon
 from .page import Call, load
-from .program import until
+from .program import run, until
 
 HTTP_PORT = 8080
 URL = f"http://127.0.0.1:{HTTP_PORT}"
@@ -50,7 +50,7 @@ class Demo:
             print("  | " + text.replace("\n", "\n  | "))
 
     def kill(self):
-        """As a crash would."""
+        """As a crash would; enter it again for a new one."""
         self.process.kill()
         self.process.wait()
 
@@ -145,6 +145,16 @@ class Stage:
         for kind in ("peers", "routes"):
             for one in self.rpc.call("peer.list" if kind == "peers" else "route.list")[kind]:
                 print("  | " + kind[:-1], {key: value for key, value in one.items() if key not in ("tracks", "senders", "stats")})
+
+
+def perform(tests):
+    """Run tests on a stage of their own; returns the program's exit status."""
+    if not netns.may_create():
+        print(f"skip {tests[0].__name__} machine: may not create network namespaces")
+        return 0
+    only = [test for test in tests if any(word in test.__name__ for word in sys.argv[1:])]
+    with Stage() as stage:
+        return run(only or tests, stage, tidy=stage.tidy)
 
 
 def mids(made, part="senders"):

@@ -36,6 +36,7 @@ TIMEOUT_S = 300  # of a Python program, unless it says otherwise
 BUILD_TIMEOUT_S = 1800
 MESON_TIMEOUT_FACTOR = 4  # a busy machine with two cores
 LOG_TAIL = 40  # lines of a failed test's log that are shown
+LOG_WIDTH = 400  # and how much of each
 IN_CI = bool(os.environ.get("CI"))
 
 PR_SET_CHILD_SUBREAPER = 36
@@ -71,7 +72,7 @@ def show_tail(log):
     lines = log.read_text(errors="replace").splitlines()
     print(f"  ---- last lines of {log.relative_to(ROOT)} ({len(lines)} lines)")
     for line in lines[-LOG_TAIL:]:
-        print("  | " + line)
+        print("  | " + line[:LOG_WIDTH])
 
 
 def own_processes():

@@ -81,9 +81,9 @@ struct leat_explain {
     uint64_t source_auth_fail;
     bool waits_for_keyframe;
     uint64_t keyframe_requests;
-    uint64_t unmapped_payload; /**< packets whose payload type the sender cannot carry */
-    uint64_t forwarded, dropped;
-    double fraction_lost; /**< of the receiver's last report; negative: none */
+    uint64_t unmapped_payload;   /**< packets whose payload type the sender cannot carry */
+    uint64_t forwarded, dropped; /**< since the route was set, as is unmapped_payload */
+    double fraction_lost;        /**< of the receiver's last report; negative: none */
     uint64_t receiver_pli, receiver_fir;
     uint64_t receiver_pli_recent; /**< in the last 10 s */
     enum leat_srtp_profile profile;

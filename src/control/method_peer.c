@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-#define PAGE_OCTETS 1048576
+#define PAGE_OCTETS 131072 /* a page is a line that any reader of lines takes */
 
 struct closing {
     bool was_there;
@@ -126,8 +126,8 @@ void leat__control_peer_get(struct leat__control_call *call)
     }
 }
 
-/** Peers are listed in the order of their creation, a page of about a megabyte a call: `next` names
- * the last one of a page that is not the last. */
+/** Peers are listed in the order of their creation, a page of 128 KiB or a little more a call:
+ * `next` names the last one of a page that is not the last. */
 void leat__control_peer_list(struct leat__control_call *call)
 {
     struct leat_control *c = call->c;

@@ -521,6 +521,19 @@ static void say_started(const struct node *n)
     }
 }
 
+/** The end has begun: a further signal must not cut it short, as the default action would. */
+static void close_signals(struct node *n)
+{
+    static const int signums[SIGNALS] = {SIGTERM, SIGINT, SIGHUP};
+    sigset_t all;
+    (void)sigfillset(&all);
+    (void)pthread_sigmask(SIG_BLOCK, &all, NULL);
+    for (size_t i = 0; i < SIGNALS; i++) {
+        leat_signal_close(n->signals[i]);
+        (void)signal(signums[i], SIG_IGN);
+    }
+}
+
 /** Whatever a start that failed half-way, or a run that is over, left. */
 static void finish(struct node *n)
 {
@@ -533,9 +546,7 @@ static void finish(struct node *n)
     }
     leat_mailbox_close(n->answers);
     leat_timer_close(n->timer);
-    for (size_t i = 0; i < SIGNALS; i++) {
-        leat_signal_close(n->signals[i]);
-    }
+    close_signals(n);
     leat_loop_free(n->loop); /* the last connections close in here and tell control */
     leat_control_free(n->control);
     leat_dtls_identity_free(n->identity);

@@ -13,6 +13,7 @@
 #include "unix.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -92,6 +93,17 @@ static void on_alloc(uv_handle_t *handle, size_t suggested, uv_buf_t *buffer)
     *buffer = uv_buf_init((char *)c->loop->read_buffer, sizeof(c->loop->read_buffer));
 }
 
+/* Whether the remote is gone altogether, not only done with sending. */
+static bool has_hung_up(const struct leat_conn *c)
+{
+    uv_os_fd_t fd;
+    if (uv_fileno((const uv_handle_t *)&c->pipe, &fd) != 0) {
+        return false;
+    }
+    struct pollfd p = {.fd = fd};
+    return poll(&p, 1, 0) == 1 && (p.revents & POLLHUP) != 0;
+}
+
 static void on_read(uv_stream_t *stream, ssize_t count, const uv_buf_t *buffer)
 {
     struct leat_conn *c = stream->data;
@@ -99,10 +111,13 @@ static void on_read(uv_stream_t *stream, ssize_t count, const uv_buf_t *buffer)
         c->events->octets(c->events_data, c, leat_span(buffer->base, (size_t)count));
     } else if (count == UV_EOF) {
         (void)uv_read_stop(stream);
-        if (c->events->ended != NULL) {
-            c->events->ended(c->events_data, c);
-        } else {
+        if (c->events->ended == NULL) {
             leat_conn_close(c, true);
+            return;
+        }
+        c->events->ended(c->events_data, c);
+        if (!c->is_closing && has_hung_up(c)) {
+            shut(c); /* nobody is there to read what might still be written */
         }
     } else if (count < 0) {
         shut(c);

@@ -94,7 +94,10 @@ struct leat_sfu_sender {
     uint64_t last_sent_us;
     uint64_t pli_received, fir_received, pli_window_us, pli_in_window;
     int fir_seq_nr; /**< last one taken; -1 = none */
+    /** What the counters were when the route was set, so that explain speaks of this route only. */
+    uint64_t packets_before, dropped_before, unmapped_before;
     bool has_report;
+    uint64_t report_us; /**< when the report below came */
     struct leat_rtcp_block report;
     double round_trip_s;
 };

@@ -58,7 +58,6 @@ static void send_one(struct leat_sfu *s, const struct leat_sfu_queued *q, uint64
     }
     if (leat_rewriter_map(&sender->rewriter, m->rtp.seq, m->rtp.timestamp, packet->arrived_us, &seq,
                           &timestamp) != LEAT_REWRITE_OK) {
-        sender->dropped++;
         s->counters.rtp_late++;
         return;
     }

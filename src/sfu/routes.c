@@ -195,6 +195,9 @@ static int set_one(struct leat_sfu *s, const struct leat_route_desc *r, uint64_t
         sender->from = r->from;
         memcpy(sender->from_mid, r->from_mid, sizeof sender->from_mid);
         leat__sfu_route_remap(sender);
+        sender->packets_before = sender->packets;
+        sender->dropped_before = sender->dropped;
+        sender->unmapped_before = sender->unmapped;
         sender->state =
             LEAT_ROUTE_NONE; /* so that a re-point is told even when it goes on flowing at once */
         resumes = true;

@@ -91,6 +91,7 @@ static void take_blocks(struct leat_sfu *s, struct leat_sfu_slot *slot, const st
         }
         sender->report = blocks[i];
         sender->has_report = true;
+        sender->report_us = now_us;
         /* A last SR in the future, or a delay longer than the time since: not a measurement (RFC
          * 3550 6.4.1). */
         int32_t round_trip = leat_seq32_diff(now_mid, blocks[i].last_sr + blocks[i].delay_since_sr);

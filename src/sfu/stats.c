@@ -6,6 +6,7 @@
 #include "private.h"
 
 #define UNKNOWN (-1.0)
+#define REPORT_FRESH_US 15000000u /* receivers report every few seconds */
 
 static struct leat_stat *add(struct leat_stat *stats, size_t *count, enum leat_stat_type type,
                              leat_handle peer)
@@ -170,10 +171,11 @@ int leat__sfu_explain(const struct leat_sfu *s, struct leat_command *c, uint64_t
     x->to_state = leat_peer_state_of(slot->peer);
     x->profile = leat_peer_srtp_profile(slot->peer);
     x->waits_for_keyframe = sender->needs_keyframe;
-    x->unmapped_payload = sender->unmapped;
-    x->forwarded = sender->packets;
-    x->dropped = sender->dropped;
-    x->fraction_lost = sender->has_report ? (double)sender->report.fraction_lost / 256.0 : UNKNOWN;
+    x->unmapped_payload = sender->unmapped - sender->unmapped_before;
+    x->forwarded = sender->packets - sender->packets_before;
+    x->dropped = sender->dropped - sender->dropped_before;
+    bool is_fresh = sender->has_report && now_us - sender->report_us < REPORT_FRESH_US;
+    x->fraction_lost = is_fresh ? (double)sender->report.fraction_lost / 256.0 : UNKNOWN;
     x->receiver_pli = sender->pli_received;
     x->receiver_fir = sender->fir_received;
     x->receiver_pli_recent = now_us - sender->pli_window_us < 10000000 ? sender->pli_in_window : 0;

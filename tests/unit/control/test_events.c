@@ -278,9 +278,7 @@ static void subscribe__world_over_the_queue__is_not_cut_off(void)
         leat_json_free(world_call(&w, r, "peer.create", params));
         free(params);
     }
-    leat_json *j = world_call(&w, r, "peer.list", "{}");
-    LEAT_CHECK_STR(text_at(j, REASON), "too_large");
-    leat_json_free(j);
+    leat_json *j;
     w.readers[watcher].limit = 1048576;
     size_t peers, routes, parts;
     world_line(&w, watcher, "{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"events.subscribe\"}");

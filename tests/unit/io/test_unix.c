@@ -374,9 +374,8 @@ static void conn__client_of_the_module__talks_and_both_sides_close(void)
     LEAT_CHECK_INT(client.closed, 1);
     run_for(w.loop, 20);
     LEAT_CHECK_INT(w.ended, 1);
-    LEAT_CHECK_INT(w.closed, 0); /* that is the owner's choice */
+    LEAT_CHECK_INT(w.closed, 1); /* the client is gone altogether: nothing is left to be read */
     world_close(&w);
-    LEAT_CHECK_INT(w.closed, 1);
 }
 
 static void connect__nobody_there__says_so(void)

@@ -126,6 +126,8 @@ static void route__repointed_between_equal_ssrcs__switches_at_once(void)
     struct world_client *b = world_add(w, WORLD_SUBSCRIBER), *d = world_add(w, WORLD_SUBSCRIBER);
     c->video_ssrc = a->video_ssrc; /* c's are learnt by MID: the tables are each peer's own */
     c->audio_ssrc = a->audio_ssrc;
+    c->video_seq = (uint16_t)(a->video_seq + 1000); /* and nothing else tells them apart */
+    c->audio_seq = (uint16_t)(a->audio_seq + 1000);
     (void)world_route(w, b, a);
     (void)world_route(w, d, c);
     world_run(w, 1000);
@@ -139,6 +141,7 @@ static void route__repointed_between_equal_ssrcs__switches_at_once(void)
     check_whole(&b->video);
     check_whole(&d->video);
     check_whole(&b->audio);
+    check_whole(&d->audio);
     world_free(w);
 }
 
@@ -178,6 +181,41 @@ static void route__repointed_in_a_chunked_release__old_source_is_withdrawn(void)
     check_whole(&d->video);
     check_whole(&d->audio);
     world_free(w);
+}
+
+static void route__stopped_in_a_chunked_release__nothing_more_leaves(void)
+{
+    for (int is_paused = 0; is_paused < 2; is_paused++) {
+        struct pair p = connect_pair(19);
+        struct leat_media_desc senders[2];
+        world_describe(&senders[0], LEAT_KIND_AUDIO, "0", p.b->our_audio_ssrc, false);
+        world_describe(&senders[1], LEAT_KIND_VIDEO, "1", p.b->our_video_ssrc, false);
+        world_hold(p.w, true);
+        burst(p.a, 100);
+        world_run(p.w, 5);
+        uint64_t video = p.b->video.packets, audio = p.b->audio.packets;
+        senders[1].is_active = false;
+        if (is_paused) {
+            (void)world_route_one(p.w, p.b, "1", p.a, "1", true);
+        } else {
+            (void)world_media(p.w, p.b, NULL, 0, senders, 2);
+        }
+        world_hold(p.w, false);
+        world_run(p.w, 200);
+        LEAT_CHECK_INT(p.b->video.packets, video);
+        LEAT_CHECK(p.b->audio.packets >= audio + 100);
+        senders[1].is_active = true;
+        if (is_paused) {
+            (void)world_route_one(p.w, p.b, "1", p.a, "1", false);
+        } else {
+            (void)world_media(p.w, p.b, NULL, 0, senders, 2);
+        }
+        world_run(p.w, 1500);
+        LEAT_CHECK(p.b->video.packets > video + 40);
+        check_whole(&p.b->video);
+        check_whole(&p.b->audio);
+        world_free(p.w);
+    }
 }
 
 static void route__queue_over_its_size__sheds_without_a_hole(void)
@@ -436,6 +474,7 @@ LEAT_TESTS(LEAT_TEST(route__paused_and_resumed__goes_on_at_a_keyframe),
            LEAT_TEST(route__repointed_again_and_again__one_stream),
            LEAT_TEST(route__repointed_between_equal_ssrcs__switches_at_once),
            LEAT_TEST(route__repointed_in_a_chunked_release__old_source_is_withdrawn),
+           LEAT_TEST(route__stopped_in_a_chunked_release__nothing_more_leaves),
            LEAT_TEST(route__queue_over_its_size__sheds_without_a_hole),
            LEAT_TEST(route__to_null__stops_and_may_start_again),
            LEAT_TEST(route__source_closes__ends_with_its_reason),

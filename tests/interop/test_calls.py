@@ -96,17 +96,17 @@ def ice_restart__from_either_page__media_goes_on(stage):
     stage.rpc.route(("viewer", "0"), ("ann", "0"))
     viewer.until_colour(RED)
     for call in (ann, viewer):
-        before = call.made["answer"]
-        made = stage.rpc.call("peer.negotiate", id=call.name, offer=call.restart())
+        before, offer = call.made["answer"], call.restart()
+        assert call.local_ufrag() not in offer, "the pair of before"
+        made = stage.rpc.call("peer.negotiate", id=call.name, offer=offer)
         assert "ice_restart" in made["changed"], made["changed"]
         ufrag, version = (next(line for line in made["answer"].splitlines() if line.startswith(key)) for key in ("a=ice-ufrag", "o="))
         assert ufrag not in before and version not in before
         call.accept(made["answer"])
         viewer.until_frames(30)
-        until(lambda: call.state()["ice"] in ("connected", "completed"), call.state)
-        assert call.state()["connection"] == "connected"
-        transport = call.stats("transport")[0]
-        assert transport["dtlsState"] == "connected" and transport["iceLocalUsernameFragment"] in call.offer(), transport
+        until(lambda: call.local_ufrag() in offer, lambda: f"{call.name} moves to the pair of the restart: {call.local_ufrag()}")
+        assert call.state()["connection"] == "connected" and call.state()["ice"] in ("connected", "completed"), call.state()
+        viewer.until_frames(30)
         stats = stage.rpc.stats(call.name, "transport")[0]
         assert stats["dtlsState"] == "connected", stats
     assert viewer.inbound("video")["packetsLost"] == 0

@@ -78,6 +78,13 @@ class Call:
                 return record
         return {}
 
+    def local_ufrag(self):
+        """The page's ICE ufrag of the pair that media takes."""
+        records = {record["id"]: record for record in self.stats()}
+        transport = next(record for record in records.values() if record["type"] == "transport")
+        pair = records.get(transport.get("selectedCandidatePairId"), {})
+        return records.get(pair.get("localCandidateId"), {}).get("usernameFragment", "(none)")
+
     def frames(self, mid=None):
         return self.inbound("video", mid).get("framesDecoded", 0)
 

@@ -255,7 +255,7 @@ static void rtcp__repointed_between_wrong_clocks__audio_and_video_stay_in_sync(v
 
 static void rtcp__publishers_clock_is_set__followed_at_once(void)
 {
-    static const int64_t steps_us[] = {3600000000, -3600000000, 2000000, -2000000};
+    static const int64_t steps_us[] = {2000000, -2000000, 3600000000, -3600000000};
     struct pair p = connect_pair(52);
     for (size_t i = 0; i < LEAT_ARRAY_LEN(steps_us); i++) {
         p.a->clock_error_us += steps_us[i];

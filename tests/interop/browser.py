@@ -100,7 +100,8 @@ class Browser:
             command = self.netns.command(*command)
         self.process = subprocess.Popen([str(part) for part in command], stdin=subprocess.DEVNULL, stdout=self.log,
                                         stderr=subprocess.STDOUT, start_new_session=True,
-                                        env={**os.environ, "HOME": str(self.folder), "MOZ_DISABLE_CONTENT_SANDBOX": "1",
+                                        env={**os.environ, "HOME": str(self.folder), "TMPDIR": str(self.folder),
+                                             "MOZ_DISABLE_CONTENT_SANDBOX": "1",
                                              "MOZ_CRASHREPORTER_DISABLE": "1"})
 
     def _await_line(self, pattern):

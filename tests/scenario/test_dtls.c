@@ -136,8 +136,12 @@ static void dtls__last_flight_lost_for_ten_seconds__connects_then(void)
     }
 }
 
-static void dtls__thirty_percent_loss__all_connect(void)
+/* A client of ours sends its hello at 0, 1, 3, 7 and 15 s: all five are lost once in 400 times, and
+ * which seed meets that depends on how many random octets a library draws. So one of 50 may fail.
+ */
+static void dtls__thirty_percent_loss__connects(void)
 {
+    unsigned connected = 0;
     for (uint64_t seed = 0; seed < 50; seed++) {
         struct world *w = world_new(2000 + seed);
         struct world_client *a =
@@ -147,11 +151,13 @@ static void dtls__thirty_percent_loss__all_connect(void)
         a->up.jitter_us = a->down.jitter_us = 20000;
         a->up.duplicate = a->down.duplicate = 100;
         world_run(w, 30000);
-        LEAT_CHECK_ROW(seed, a->state == LEAT_PEER_CONNECTED);
-        LEAT_CHECK_ROW(seed, a->client.state == LEAT_CLIENT_CONNECTED);
-        LEAT_CHECK_ROW(seed, counters(w)->rtp_in > 0);
+        bool is_connected = a->state == LEAT_PEER_CONNECTED;
+        LEAT_CHECK_ROW(seed, !is_connected || a->client.state == LEAT_CLIENT_CONNECTED);
+        LEAT_CHECK_ROW(seed, !is_connected || counters(w)->rtp_in > 0);
+        connected += is_connected ? 1 : 0;
         world_free(w);
     }
+    LEAT_CHECK(connected >= 49);
 }
 
 /* ---- who the remote is ---- */
@@ -547,7 +553,7 @@ static void dtls__records_from_another_valid_tuple__answered_on_the_nominated_on
 LEAT_TESTS(LEAT_TEST(dtls__no_loss__connects_in_three_round_trips),
            LEAT_TEST(dtls__each_flight_lost__costs_the_timeout_and_no_more),
            LEAT_TEST(dtls__last_flight_lost_for_ten_seconds__connects_then),
-           LEAT_TEST(dtls__thirty_percent_loss__all_connect),
+           LEAT_TEST(dtls__thirty_percent_loss__connects),
            LEAT_TEST(dtls__certificate_of_somebody_else__ends_without_media),
            LEAT_TEST(dtls__no_profile_in_common__ends_without_media),
            LEAT_TEST(dtls__short_tag_is_all_the_client_has__is_used),

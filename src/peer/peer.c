@@ -262,6 +262,9 @@ void leat_peer_job_run(struct leat_peer *p, struct leat_rng *rng)
 void leat_peer_job_end(struct leat_peer *p, uint64_t now_us, struct leat_sink *out)
 {
     leat_dtls_job_end(p->dtls, now_us);
+    if (p->state == LEAT_PEER_ENDED && !p->is_close_wanted) {
+        return; /* consent ran out meanwhile */
+    }
     if (p->is_close_wanted) {
         p->is_close_wanted = false;
         leat_dtls_close(p->dtls, now_us);
@@ -289,9 +292,10 @@ void leat_peer_tick(struct leat_peer *p, uint64_t now_us, struct leat_sink *out,
         return;
     }
     if (!leat_ice_tick(&p->ice, now_us, change)) {
-        enum leat_peer_end end =
-            p->ice.checked_us == 0 ? LEAT_PEER_END_ICE_TIMEOUT : LEAT_PEER_END_CONSENT_EXPIRED;
-        leat_peer_close(p, end, now_us, out);
+        /* Without consent nothing is sent any more, an alert included (RFC 7675 5.1). */
+        set_state(p, LEAT_PEER_ENDED,
+                  p->ice.checked_us == 0 ? LEAT_PEER_END_ICE_TIMEOUT
+                                         : LEAT_PEER_END_CONSENT_EXPIRED);
         return;
     }
     add_change(p, change);

@@ -379,8 +379,9 @@ static void ends__connected_and_silent_for_thirty_seconds__consent_expired(void)
     tick(&l);
     LEAT_CHECK_INT(leat_peer_state_of(l.peer), LEAT_PEER_CONNECTED);
     l.now_us += 1;
-    tick(&l);
     l.from_peer.count = 0;
+    tick(&l);
+    LEAT_CHECK_INT(l.from_peer.count, 0); /* without consent not even an alert (RFC 7675 5.1) */
     check_dead(&l, LEAT_PEER_END_CONSENT_EXPIRED);
     end(&l);
 }

@@ -26,6 +26,12 @@ def tiles(page):
     return {one["name"]: one for one in page.evaluate(TILES)}
 
 
+def publishers(stage, name):
+    """The ids of the live peers that publish under this name."""
+    return {one["id"] for one in stage.rpc.call("peer.list")["peers"]
+            if one["state"] != "ended" and one["data"].get("name") == name}
+
+
 def until_shown(page, names, more_than_s=1.0):
     """These tiles and no others, each of a connection that is up, with frames that arrive and a player that plays."""
     def is_shown():
@@ -45,9 +51,10 @@ def room__chromium_and_firefox__see_each_other(stage):
 def reload__of_a_page__takes_the_slot_it_had(stage):
     ann, bob = visit(stage, stage.chromium(1), "Ann"), visit(stage, stage.chromium(1), "Bob", is_new=True)
     until_shown(ann, ["Ann (you)", "Bob"])
+    was = publishers(stage, "Bob")
     bob.evaluate("async () => setTimeout(() => location.reload(), 50)")
-    until(lambda: "Bob" in tiles(ann), "Bob is back")
-    before = tiles(ann)["Bob"]["seconds"]
+    until(lambda: publishers(stage, "Bob") - was, "Bob publishes anew")
+    before = until(lambda: tiles(ann).get("Bob"), "Bob is back")["seconds"]
     until_shown(bob, ["Bob (you)", "Ann"])
     until_shown(ann, ["Ann (you)", "Bob"], before + 1)
     viewers = [one for one in stage.rpc.call("peer.list")["peers"] if one["data"]["role"] == "viewer" and one["state"] != "ended"]

@@ -28,6 +28,27 @@ struct leat_crypto_provider; /* private table: src/crypto/provider.h */
  */
 int leat_crypto_start(void);
 
+/** How the choice is narrowed. */
+struct leat_crypto_options {
+    /** The one provider to take for every primitive that it serves, by its name; NULL: no
+     * preference. What it does not serve goes to the others. */
+    const char *provider;
+    /** The highest CPU level that a provider with levels of its own (ipsecmb) may use: "avx512",
+     * "avx2", "sse" (with SHA-NI where the CPU has it) or "none"; NULL: the machine's. */
+    const char *level;
+};
+
+/**
+ * leat_crypto_start with options (NULL: none). May be called again while no other thread uses this
+ * layer: contexts keep the provider they were set up with, what has none takes the new choice.
+ * @return 0, LEAT_E_CRYPTO, or LEAT_E_INVALID for a provider that is unknown or does not run here.
+ */
+int leat_crypto_start_with(const struct leat_crypto_options *options);
+
+/** The names of the providers that run on this machine, the reference provider first. @return NULL
+ * past the end. */
+const char *leat_crypto_provider_name(size_t i);
+
 /** One row of the provider table: primitive ("hmac-sha1", "aes-128-ctr", ...) and provider
  * ("mbedtls"). @return false past the end. */
 bool leat_crypto_describe(size_t row, const char **primitive, const char **provider);
@@ -96,6 +117,17 @@ void leat_hmac_sha1_deinit(struct leat_hmac_sha1 *h);
 void leat_hmac_sha1(const struct leat_hmac_sha1 *h, const struct leat_span *parts,
                     size_t part_count, uint8_t out[static 20]);
 
+/** One message of a batch. */
+struct leat_hmac_sha1_job {
+    const struct leat_hmac_sha1 *h;
+    struct leat_span message;
+    uint8_t *tag; /**< 20 octets; must not overlap any message of the batch */
+};
+
+/** The tags of any number of messages, each under its own key: what leat_hmac_sha1 gives for each,
+ * at the cost of a provider that computes several at once. */
+void leat_hmac_sha1_batch(const struct leat_hmac_sha1_job *jobs, size_t count);
+
 /** A running HMAC, for callers that get their message in pieces (libsrtp2). */
 struct leat_hmac_sha1_run {
     const struct leat_hmac_sha1 *h;
@@ -119,6 +151,8 @@ struct leat_aes {
 
 /** @param key_len 16 or 32. @return 0, LEAT_E_INVALID or LEAT_E_CRYPTO. */
 int leat_aes_init(struct leat_aes *a, const void *key, size_t key_len);
+/** A context for leat_aes_ctr_batch, of the provider that is fastest there; serves every call. */
+int leat_aes_init_for_batch(struct leat_aes *a, const void *key, size_t key_len);
 void leat_aes_deinit(struct leat_aes *a);
 /** One block. */
 int leat_aes_block(const struct leat_aes *a, const uint8_t in[static 16], uint8_t out[static 16]);
@@ -126,6 +160,19 @@ int leat_aes_block(const struct leat_aes *a, const uint8_t in[static 16], uint8_
  * or LEAT_E_CRYPTO. */
 int leat_aes_ctr(const struct leat_aes *a, const uint8_t iv[static 16], const uint8_t *in,
                  size_t len, uint8_t *out);
+
+/** One message of a batch; in == out is fine. */
+struct leat_aes_ctr_job {
+    const struct leat_aes *aes;
+    const uint8_t *in;
+    size_t len;
+    uint8_t *out;
+    uint8_t iv[16];
+};
+
+/** leat_aes_ctr over any number of messages. @return 0, or LEAT_E_CRYPTO when any of them failed;
+ * then no output of the batch is of use. */
+int leat_aes_ctr_batch(const struct leat_aes_ctr_job *jobs, size_t count);
 
 /** AES-GCM with a 96-bit IV and a 128-bit tag (SP 800-38D). Must stay where it was set up, as
  * struct leat_aes. */
@@ -136,10 +183,27 @@ struct leat_gcm {
 
 /** @param key_len 16 or 32. @return 0, LEAT_E_INVALID or LEAT_E_CRYPTO. */
 int leat_gcm_init(struct leat_gcm *g, const void *key, size_t key_len);
+/** A context for leat_gcm_seal_batch, of the provider that is fastest there; serves every call. */
+int leat_gcm_init_for_batch(struct leat_gcm *g, const void *key, size_t key_len);
 void leat_gcm_deinit(struct leat_gcm *g);
 /** in == out is fine. @return 0 or LEAT_E_CRYPTO. */
 int leat_gcm_seal(const struct leat_gcm *g, const uint8_t iv[static 12], struct leat_span aad,
                   const uint8_t *in, size_t len, uint8_t *out, uint8_t tag[static 16]);
+
+/** One message of a batch; in == out is fine. */
+struct leat_gcm_job {
+    const struct leat_gcm *gcm;
+    struct leat_span aad;
+    const uint8_t *in;
+    size_t len;
+    uint8_t *out;
+    uint8_t *tag; /**< 16 octets */
+    uint8_t iv[12];
+};
+
+/** leat_gcm_seal over any number of messages. @return 0, or LEAT_E_CRYPTO when any of them failed;
+ * then no output of the batch is of use. */
+int leat_gcm_seal_batch(const struct leat_gcm_job *jobs, size_t count);
 /** @return 0, LEAT_E_INVALID for a wrong tag, or LEAT_E_CRYPTO; out is zeroed on either. in == out
  * is fine. */
 int leat_gcm_open(const struct leat_gcm *g, const uint8_t iv[static 12], struct leat_span aad,

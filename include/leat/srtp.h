@@ -72,6 +72,22 @@ enum leat_srtp_verdict leat_srtp_unprotect_rtcp(struct leat_srtp *s, uint8_t *pk
  */
 enum leat_srtp_verdict leat_srtp_protect(struct leat_srtp *s, struct leat_span plain, uint8_t *out,
                                          size_t cap, size_t *out_len);
+
+/** One RTP packet for one receiver. */
+struct leat_srtp_job {
+    struct leat_srtp *session;
+    struct leat_span header;  /**< with CSRCs and extension block; may stand at `out` already */
+    struct leat_span payload; /**< the same memory for all receivers of a packet; padding included.
+                                   May stand behind the header in `out`, must not overlap it else */
+    uint8_t *out;             /**< room for header, payload and LEAT_SRTP_TRAILER_MAX octets */
+    size_t cap;
+    size_t out_len;                 /**< result, on LEAT_SRTP_OK */
+    enum leat_srtp_verdict verdict; /**< result, as that of leat_srtp_protect */
+};
+
+/** Protect any number of packets, as leat_srtp_protect in the given order, out of place from their
+ * plaintexts. Best in lots of 16. */
+void leat_srtp_protect_batch(struct leat_srtp_job *jobs, size_t count);
 enum leat_srtp_verdict leat_srtp_protect_rtcp(struct leat_srtp *s, struct leat_span plain,
                                               uint8_t *out, size_t cap, size_t *out_len);
 enum leat_srtp_profile leat_srtp_profile_of(const struct leat_srtp *s);

@@ -50,3 +50,17 @@ int leat_aes_ctr(const struct leat_aes *a, const uint8_t iv[static 16], const ui
     }
     return a->provider->aes.ctr(a->state, iv, in, len, out);
 }
+
+int leat_aes_ctr_batch(const struct leat_aes_ctr_job *jobs, size_t count)
+{
+    int error = 0;
+    for (size_t i = 0; i < count && error == 0; i++) {
+        error = leat_aes_ctr(jobs[i].aes, jobs[i].iv, jobs[i].in, jobs[i].len, jobs[i].out);
+    }
+    return error;
+}
+
+int leat_aes_init_for_batch(struct leat_aes *a, const void *key, size_t key_len)
+{
+    return leat_aes_init(a, key, key_len);
+}

@@ -54,3 +54,18 @@ int leat_gcm_open(const struct leat_gcm *g, const uint8_t iv[static 12], struct 
     }
     return error;
 }
+
+int leat_gcm_seal_batch(const struct leat_gcm_job *jobs, size_t count)
+{
+    int error = 0;
+    for (size_t i = 0; i < count && error == 0; i++) {
+        const struct leat_gcm_job *j = &jobs[i];
+        error = leat_gcm_seal(j->gcm, j->iv, j->aad, j->in, j->len, j->out, j->tag);
+    }
+    return error;
+}
+
+int leat_gcm_init_for_batch(struct leat_gcm *g, const void *key, size_t key_len)
+{
+    return leat_gcm_init(g, key, key_len);
+}

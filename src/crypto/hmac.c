@@ -156,3 +156,10 @@ void leat_hmac_sha1_end(struct leat_hmac_sha1_run *run, uint8_t out[static DIGES
     }
     leat_wipe(run, sizeof(*run));
 }
+
+void leat_hmac_sha1_batch(const struct leat_hmac_sha1_job *jobs, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        leat_hmac_sha1(jobs[i].h, &jobs[i].message, 1, jobs[i].tag);
+    }
+}

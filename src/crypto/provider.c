@@ -45,13 +45,27 @@ int leat__crypto_choose(const struct leat_crypto_provider *const *providers, siz
     return 0;
 }
 
-int leat_crypto_start(void)
+int leat_crypto_start_with(const struct leat_crypto_options *options)
 {
+    if (options != NULL && options->provider != NULL &&
+        strcmp(options->provider, leat__crypto_mbedtls.name) != 0) {
+        return LEAT_E_INVALID;
+    }
     /* The random generator runs on the reference provider whatever is chosen. */
     if (!leat__crypto_provider_passes(&leat__crypto_mbedtls, LEAT_CRYPTO_AES_256_CTR)) {
         return LEAT_E_CRYPTO;
     }
     return leat__crypto_choose(built_in, LEAT_ARRAY_LEN(built_in));
+}
+
+int leat_crypto_start(void)
+{
+    return leat_crypto_start_with(NULL);
+}
+
+const char *leat_crypto_provider_name(size_t i)
+{
+    return i < LEAT_ARRAY_LEN(built_in) ? built_in[i]->name : NULL;
 }
 
 bool leat_crypto_describe(size_t row, const char **primitive, const char **provider)

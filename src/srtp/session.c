@@ -36,6 +36,7 @@
 #define CM_RTCP_TAG_LEN 10
 #define E_BIT 0x80
 #define PACKET_MAX 65535
+#define BATCH_PLAIN_MAX 2048
 #define RETRY_MAX 2048         /* longer packets get one try; media does not come in such sizes */
 #define INDEX_END (1ull << 48) /* RFC 3711 9.2: no more packets under one key */
 
@@ -374,4 +375,20 @@ enum leat_srtp_verdict leat_srtp_protect_rtcp(struct leat_srtp *s, struct leat_s
         return LEAT_SRTP_FAILED;
     }
     return protect_copy(srtp_protect_rtcp, stream->session, plain, out, out_len);
+}
+
+void leat_srtp_protect_batch(struct leat_srtp_job *jobs, size_t count)
+{
+    uint8_t plain[BATCH_PLAIN_MAX];
+    for (size_t i = 0; i < count; i++) {
+        struct leat_srtp_job *j = &jobs[i];
+        if (j->header.len + j->payload.len > sizeof(plain)) {
+            j->verdict = LEAT_SRTP_MALFORMED;
+            continue;
+        }
+        memcpy(plain, j->header.data, j->header.len);
+        memcpy(plain + j->header.len, j->payload.data, j->payload.len);
+        j->verdict = leat_srtp_protect(j->session, leat_span(plain, j->header.len + j->payload.len),
+                                       j->out, j->cap, &j->out_len);
+    }
 }

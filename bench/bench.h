@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file  The harness of all bench programs: declares rows, times them in interleaved rounds, prints
+ * a table or one JSON object a line.
+ *
+ * Rows that are to be compared stand in one group: the group's rows are set up together, timed
+ * round by round in turn (row 1, row 2, ..., row 1, row 2, ...), and taken down together. A row's
+ * figure is the median over the rounds, with the least and the greatest beside it.
+ */
+#ifndef LEAT_BENCH_H
+#define LEAT_BENCH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/** What a row is about. A text that is NULL or a number that is 0 does not apply and is left out.
+ */
+struct bench_key {
+    const char *op;       /**< "protect", "hmac-sha1", "set-up", ... */
+    const char *suite;    /**< the profile or algorithm where the op leaves it open */
+    const char *provider; /**< "mbedtls", "openssl", "ipsecmb", "libsrtp2-stock", "leat", ... */
+    const char *level;    /**< CPU level of the provider, where a row pins it */
+    const char *cache;    /**< "hot" or "cold" */
+    unsigned octets, batch, sessions;
+};
+
+struct bench_row {
+    struct bench_key key;
+    /** Set up what `run` needs, outside every timing. NULL: nothing. @return false: this row cannot
+     * run here; it is named on the standard error stream with `why` and left out. */
+    bool (*set_up)(void *context, const char **why);
+    void (*take_down)(void *context);
+    /**
+     * Do the operation at least `times` times (a batch of n counts n). It may round up.
+     * @param done  how often it was done
+     * @return nanoseconds that count, or 0: the harness's own clock around the call counts
+     */
+    uint64_t (*run)(void *context, uint64_t times, uint64_t *done);
+    void *context; /**< lives as long as the program */
+};
+
+struct bench;
+
+/** Begin a group; every row belongs to the last one begun. */
+void bench_group(struct bench *b);
+void bench_add(struct bench *b, const struct bench_row *row);
+
+/** Keep a result alive for the compiler. */
+static inline void bench_keep(const void *p)
+{
+    __asm__ volatile("" : : "r"(p) : "memory");
+}
+
+/** The whole program: parses --json, --filter, --quick, --list, declares, runs and prints. */
+int bench_main(int argc, char **argv, const char *name, void (*declare)(struct bench *b));
+
+#endif

@@ -128,16 +128,6 @@ struct leat_hmac_sha1_job {
  * at the cost of a provider that computes several at once. */
 void leat_hmac_sha1_batch(const struct leat_hmac_sha1_job *jobs, size_t count);
 
-/** A running HMAC, for callers that get their message in pieces (libsrtp2). */
-struct leat_hmac_sha1_run {
-    const struct leat_hmac_sha1 *h;
-    _Alignas(16) uint8_t state[128]; /**< provider's */
-};
-
-void leat_hmac_sha1_begin(struct leat_hmac_sha1_run *run, const struct leat_hmac_sha1 *h);
-void leat_hmac_sha1_update(struct leat_hmac_sha1_run *run, const void *data, size_t len);
-void leat_hmac_sha1_end(struct leat_hmac_sha1_run *run, uint8_t out[static 20]);
-
 /* ---- AES ---- */
 
 /**
@@ -146,6 +136,7 @@ void leat_hmac_sha1_end(struct leat_hmac_sha1_run *run, uint8_t out[static 20]);
  */
 struct leat_aes {
     const struct leat_crypto_provider *provider;
+    uint32_t key_len;
     _Alignas(16) uint8_t state[320]; /**< provider's; a build-time check keeps it large enough */
 };
 
@@ -156,8 +147,8 @@ int leat_aes_init_for_batch(struct leat_aes *a, const void *key, size_t key_len)
 void leat_aes_deinit(struct leat_aes *a);
 /** One block. */
 int leat_aes_block(const struct leat_aes *a, const uint8_t in[static 16], uint8_t out[static 16]);
-/** CTR with the 128-bit big-endian counter block `iv` (not changed); in == out is fine. @return 0
- * or LEAT_E_CRYPTO. */
+/** CTR with the big-endian counter block `iv` (not changed), whose low 32 bits must not overflow
+ * within the message; in == out is fine. @return 0 or LEAT_E_CRYPTO. */
 int leat_aes_ctr(const struct leat_aes *a, const uint8_t iv[static 16], const uint8_t *in,
                  size_t len, uint8_t *out);
 
@@ -178,7 +169,8 @@ int leat_aes_ctr_batch(const struct leat_aes_ctr_job *jobs, size_t count);
  * struct leat_aes. */
 struct leat_gcm {
     const struct leat_crypto_provider *provider;
-    _Alignas(16) uint8_t state[768]; /**< provider's, may point at memory of its own */
+    uint32_t key_len;
+    _Alignas(16) uint8_t state[1024]; /**< provider's, may point at memory of its own */
 };
 
 /** @param key_len 16 or 32. @return 0, LEAT_E_INVALID or LEAT_E_CRYPTO. */

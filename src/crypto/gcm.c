@@ -9,13 +9,21 @@ int leat__gcm_init(const struct leat_crypto_provider *p, struct leat_gcm *g, con
     if (key_len != 16 && key_len != 32) {
         return LEAT_E_INVALID;
     }
-    int error = p->gcm.init(g->state, key, key_len);
+    int error = p->gcm.init(p, g->state, key, key_len);
     if (error != 0) {
         leat_wipe(g->state, sizeof(g->state));
         return error;
     }
     g->provider = p;
+    g->key_len = (uint32_t)key_len;
     return 0;
+}
+
+int leat_gcm_init_for_batch(struct leat_gcm *g, const void *key, size_t key_len)
+{
+    enum leat_crypto_primitive primitive =
+        key_len == 16 ? LEAT_CRYPTO_AES_128_GCM_BATCH : LEAT_CRYPTO_AES_256_GCM_BATCH;
+    return leat__gcm_init(leat__crypto_provider(primitive), g, key, key_len);
 }
 
 int leat_gcm_init(struct leat_gcm *g, const void *key, size_t key_len)
@@ -55,17 +63,32 @@ int leat_gcm_open(const struct leat_gcm *g, const uint8_t iv[static 12], struct 
     return error;
 }
 
+/* How many jobs from the first on may go to the provider at once. */
+static size_t run_len(const struct leat_gcm_job *jobs, size_t count)
+{
+    size_t n = 1;
+    while (n < count && n < LEAT_CRYPTO_BATCH_MAX &&
+           jobs[n].gcm->provider == jobs[0].gcm->provider &&
+           jobs[n].gcm->key_len == jobs[0].gcm->key_len) {
+        n++;
+    }
+    return n;
+}
+
 int leat_gcm_seal_batch(const struct leat_gcm_job *jobs, size_t count)
 {
     int error = 0;
-    for (size_t i = 0; i < count && error == 0; i++) {
-        const struct leat_gcm_job *j = &jobs[i];
-        error = leat_gcm_seal(j->gcm, j->iv, j->aad, j->in, j->len, j->out, j->tag);
+    for (size_t n; count > 0 && error == 0; jobs += n, count -= n) {
+        const struct leat_crypto_provider *p = jobs[0].gcm->provider;
+        n = run_len(jobs, count);
+        if (p != NULL && p->gcm.seal_batch != NULL) {
+            error = p->gcm.seal_batch(p, jobs, n);
+            continue;
+        }
+        for (size_t i = 0; i < n && error == 0; i++) {
+            const struct leat_gcm_job *j = &jobs[i];
+            error = leat_gcm_seal(j->gcm, j->iv, j->aad, j->in, j->len, j->out, j->tag);
+        }
     }
     return error;
-}
-
-int leat_gcm_init_for_batch(struct leat_gcm *g, const void *key, size_t key_len)
-{
-    return leat_gcm_init(g, key, key_len);
 }

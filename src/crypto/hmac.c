@@ -11,10 +11,14 @@
 
 enum { BLOCK = 64, DIGEST = 20 };
 
+/* Words are the same for every provider, and keys are set up seldom: the reference provider makes
+ * them. */
+static const struct leat_crypto_sha1 *const sha1 = &leat__crypto_mbedtls.sha1;
+
 /* The chaining words after one block of `key` (at most a block, zero-padded), each octet xored with
  * `pad`. */
-static int keep_block(const struct leat_crypto_sha1 *sha1, void *state, const uint8_t *key,
-                      size_t key_len, uint8_t pad, uint32_t words[static 5])
+static int keep_block(void *state, const uint8_t *key, size_t key_len, uint8_t pad,
+                      uint32_t words[static 5])
 {
     uint8_t block[BLOCK];
 
@@ -33,51 +37,61 @@ static int keep_block(const struct leat_crypto_sha1 *sha1, void *state, const ui
     return error;
 }
 
-int leat__hmac_sha1_init(const struct leat_crypto_provider *p, struct leat_hmac_sha1 *h,
-                         const void *key, size_t key_len)
+static int make_states(struct leat_hmac_sha1 *h, const uint8_t *key, size_t key_len)
 {
-    const struct leat_crypto_sha1 *sha1 = &p->sha1;
-    struct leat_hmac_sha1_run scratch = {0};
+    _Alignas(16) uint8_t state[LEAT_CRYPTO_SHA1_STATE_MAX] = {0};
     uint8_t digest[DIGEST];
     int error = 0;
 
     memset(h, 0, sizeof(*h));
     if (key_len > BLOCK) { /* RFC 2104 2: a longer key is hashed first */
-        error = sha1->begin(scratch.state);
+        error = sha1->begin(state);
         if (error == 0) {
-            error = sha1->update(scratch.state, key, key_len);
+            error = sha1->update(state, key, key_len);
         }
         if (error == 0) {
-            error = sha1->end(scratch.state, digest);
+            error = sha1->end(state, digest);
         }
         key = digest;
         key_len = sizeof(digest);
     }
     if (error == 0) {
-        error = keep_block(sha1, scratch.state, key, key_len, 0x36, h->inner);
+        error = keep_block(state, key, key_len, 0x36, h->inner);
     }
     if (error == 0) {
-        error = keep_block(sha1, scratch.state, key, key_len, 0x5c, h->outer);
+        error = keep_block(state, key, key_len, 0x5c, h->outer);
     }
-    leat_wipe(&scratch, sizeof(scratch));
+    leat_wipe(state, sizeof(state));
     leat_wipe(digest, sizeof(digest));
     return error;
 }
 
-/* state: the inner hash after the message. It is wiped. */
-static int finish(const struct leat_crypto_sha1 *sha1, const struct leat_hmac_sha1 *h, void *state,
-                  uint8_t out[static DIGEST])
+/* A provider's SHA-1 in pieces makes the tag. */
+static int tag_in_pieces(const struct leat_crypto_sha1 *hash, const struct leat_hmac_sha1 *h,
+                         const struct leat_span *parts, size_t part_count,
+                         uint8_t out[static DIGEST])
 {
+    _Alignas(16) uint8_t state[LEAT_CRYPTO_SHA1_STATE_MAX];
     uint8_t inner[DIGEST];
-    int error = sha1->end(state, inner);
-    if (error == 0) {
-        sha1->resume(state, h->outer);
-        error = sha1->update(state, inner, sizeof(inner));
+    int error = 0;
+
+    hash->resume(state, h->inner);
+    for (size_t i = 0; i < part_count && error == 0; i++) {
+        if (parts[i].len != 0) {
+            error = hash->update(state, parts[i].data, parts[i].len);
+        }
     }
     if (error == 0) {
-        error = sha1->end(state, out);
+        error = hash->end(state, inner);
     }
-    leat_wipe(state, sha1->state_size);
+    if (error == 0) {
+        hash->resume(state, h->outer);
+        error = hash->update(state, inner, sizeof(inner));
+    }
+    if (error == 0) {
+        error = hash->end(state, out);
+    }
+    leat_wipe(state, hash->state_size);
     leat_wipe(inner, sizeof(inner));
     return error;
 }
@@ -85,17 +99,28 @@ static int finish(const struct leat_crypto_sha1 *sha1, const struct leat_hmac_sh
 int leat__hmac_sha1(const struct leat_crypto_provider *p, const struct leat_hmac_sha1 *h,
                     const struct leat_span *parts, size_t part_count, uint8_t out[static DIGEST])
 {
-    struct leat_hmac_sha1_run run;
-    int error = 0;
-
-    p->sha1.resume(run.state, h->inner);
-    for (size_t i = 0; i < part_count && error == 0; i++) {
-        if (parts[i].len != 0) {
-            error = p->sha1.update(run.state, parts[i].data, parts[i].len);
-        }
+    if (p->hmac_sha1.tag != NULL) {
+        return p->hmac_sha1.tag(p, h, parts, part_count, out);
     }
-    int finish_error = finish(&p->sha1, h, run.state, out);
-    return error != 0 ? error : finish_error;
+    return tag_in_pieces(&p->sha1, h, parts, part_count, out);
+}
+
+int leat__hmac_sha1_batch(const struct leat_crypto_provider *p,
+                          const struct leat_hmac_sha1_job *jobs, size_t count)
+{
+    int error = 0;
+    if (p->hmac_sha1.batch != NULL) {
+        for (size_t at = 0; at < count && error == 0; at += LEAT_CRYPTO_BATCH_MAX) {
+            size_t n = count - at;
+            error = p->hmac_sha1.batch(p, jobs + at,
+                                       n < LEAT_CRYPTO_BATCH_MAX ? n : LEAT_CRYPTO_BATCH_MAX);
+        }
+        return error;
+    }
+    for (size_t i = 0; i < count && error == 0; i++) {
+        error = leat__hmac_sha1(p, jobs[i].h, &jobs[i].message, 1, jobs[i].tag);
+    }
+    return error;
 }
 
 /* The callers have no way to act on a provider's failure, so they get a tag that nobody can know
@@ -113,7 +138,7 @@ static void set_unknowable_key(struct leat_hmac_sha1 *h)
 
 void leat_hmac_sha1_init(struct leat_hmac_sha1 *h, const void *key, size_t key_len)
 {
-    if (leat__hmac_sha1_init(leat__crypto_provider(LEAT_CRYPTO_HMAC_SHA1), h, key, key_len) != 0) {
+    if (make_states(h, key, key_len) != 0) {
         set_unknowable_key(h);
     }
 }
@@ -132,34 +157,12 @@ void leat_hmac_sha1(const struct leat_hmac_sha1 *h, const struct leat_span *part
     }
 }
 
-void leat_hmac_sha1_begin(struct leat_hmac_sha1_run *run, const struct leat_hmac_sha1 *h)
-{
-    run->h = h;
-    leat__crypto_provider(LEAT_CRYPTO_HMAC_SHA1)->sha1.resume(run->state, h->inner);
-}
-
-void leat_hmac_sha1_update(struct leat_hmac_sha1_run *run, const void *data, size_t len)
-{
-    if (run->h == NULL || len == 0) {
-        return;
-    }
-    if (leat__crypto_provider(LEAT_CRYPTO_HMAC_SHA1)->sha1.update(run->state, data, len) != 0) {
-        run->h = NULL; /* failed, until the next begin */
-    }
-}
-
-void leat_hmac_sha1_end(struct leat_hmac_sha1_run *run, uint8_t out[static DIGEST])
-{
-    const struct leat_crypto_sha1 *sha1 = &leat__crypto_provider(LEAT_CRYPTO_HMAC_SHA1)->sha1;
-    if (run->h == NULL || finish(sha1, run->h, run->state, out) != 0) {
-        set_unknowable(out);
-    }
-    leat_wipe(run, sizeof(*run));
-}
-
 void leat_hmac_sha1_batch(const struct leat_hmac_sha1_job *jobs, size_t count)
 {
-    for (size_t i = 0; i < count; i++) {
-        leat_hmac_sha1(jobs[i].h, &jobs[i].message, 1, jobs[i].tag);
+    if (leat__hmac_sha1_batch(leat__crypto_provider(LEAT_CRYPTO_HMAC_SHA1_BATCH), jobs, count) !=
+        0) {
+        for (size_t i = 0; i < count; i++) {
+            set_unknowable(jobs[i].tag);
+        }
     }
 }

@@ -2,7 +2,7 @@
 /*
  * The known answers that a provider must give before it serves a primitive. They also cover what
  * our callers rely on and libraries differ in: work in place, a message that ends inside a block, a
- * counter that carries through all 128 bits, a context that gives the same answer twice, and the
+ * counter that carries through 32 bits, a context that gives the same answer twice, and the
  * refusal of a wrong GCM tag.
  */
 #include "provider.h"
@@ -92,39 +92,77 @@ static bool sha256_passes(const struct leat_crypto_provider *p)
            same(digest, sha256_digest, sizeof(digest));
 }
 
-/* The tag of `text`, given in two parts that meet at `cut`, twice from one context. */
-static bool hmac_gives(const struct leat_crypto_provider *p, struct leat_span key, const char *text,
-                       size_t cut, const uint8_t expected[static 20])
-{
-    struct leat_span parts[2] = {leat_span(text, cut), leat_span_str(text + cut)};
-    struct leat_hmac_sha1 h;
-    uint8_t tag[20];
-    bool passes = leat__hmac_sha1_init(p, &h, key.data, key.len) == 0;
+/* RFC 2202's cases 1 and 7. */
+struct hmac_case {
+    uint8_t key[80];
+    size_t key_len;
+    const char *text;
+    size_t cut;
+    const uint8_t *tag;
+};
 
-    for (int i = 0; i < 2 && passes; i++) {
-        passes = leat__hmac_sha1(p, &h, parts, LEAT_ARRAY_LEN(parts), tag) == 0 &&
-                 same(tag, expected, sizeof(tag));
+static const struct hmac_case hmac_cases[] = {
+    {{0x0b, 0x0b, 0x0b, 0x0b, 0x0b, 0x0b, 0x0b, 0x0b, 0x0b, 0x0b,
+      0x0b, 0x0b, 0x0b, 0x0b, 0x0b, 0x0b, 0x0b, 0x0b, 0x0b, 0x0b},
+     20,
+     "Hi There",
+     3,
+     hmac_tag_1},
+    {{0xaa, 0xaa, 0xaa, 0xaa, 0xaa, 0xaa, 0xaa, 0xaa, 0xaa, 0xaa, 0xaa, 0xaa, 0xaa, 0xaa,
+      0xaa, 0xaa, 0xaa, 0xaa, 0xaa, 0xaa, 0xaa, 0xaa, 0xaa, 0xaa, 0xaa, 0xaa, 0xaa, 0xaa,
+      0xaa, 0xaa, 0xaa, 0xaa, 0xaa, 0xaa, 0xaa, 0xaa, 0xaa, 0xaa, 0xaa, 0xaa, 0xaa, 0xaa,
+      0xaa, 0xaa, 0xaa, 0xaa, 0xaa, 0xaa, 0xaa, 0xaa, 0xaa, 0xaa, 0xaa, 0xaa, 0xaa, 0xaa,
+      0xaa, 0xaa, 0xaa, 0xaa, 0xaa, 0xaa, 0xaa, 0xaa, 0xaa, 0xaa, 0xaa, 0xaa, 0xaa, 0xaa,
+      0xaa, 0xaa, 0xaa, 0xaa, 0xaa, 0xaa, 0xaa, 0xaa, 0xaa, 0xaa},
+     80,
+     "Test Using Larger Than Block-Size Key and Larger Than One Block-Size Data",
+     61,
+     hmac_tag_7},
+};
+
+/* The tag of the text, in two parts, twice from one context. */
+static bool hmac_sha1_passes(const struct leat_crypto_provider *p)
+{
+    if (p->hmac_sha1.tag == NULL &&
+        (p->sha1.begin == NULL || p->sha1.state_size > LEAT_CRYPTO_SHA1_STATE_MAX)) {
+        return false;
     }
-    leat_hmac_sha1_deinit(&h);
+    bool passes = true;
+    for (size_t i = 0; i < 2 * LEAT_ARRAY_LEN(hmac_cases) && passes; i++) {
+        const struct hmac_case *c = &hmac_cases[i / 2];
+        struct leat_span parts[2] = {leat_span(c->text, c->cut), leat_span_str(c->text + c->cut)};
+        struct leat_hmac_sha1 h;
+        uint8_t tag[20];
+        leat_hmac_sha1_init(&h, c->key, c->key_len);
+        passes = leat__hmac_sha1(p, &h, parts, LEAT_ARRAY_LEN(parts), tag) == 0 &&
+                 same(tag, c->tag, sizeof(tag));
+    }
     return passes;
 }
 
-static bool hmac_sha1_passes(const struct leat_crypto_provider *p)
+/* Every count and place in a batch, keys and lengths mixed. */
+static bool hmac_sha1_batch_passes(const struct leat_crypto_provider *p)
 {
-    static const char text_7[] = "Test Using Larger Than Block-Size Key and Larger "
-                                 "Than One Block-Size Data";
-    uint8_t key[80];
+    struct leat_hmac_sha1 h[LEAT_ARRAY_LEN(hmac_cases)];
+    struct leat_hmac_sha1_job jobs[LEAT_CRYPTO_BATCH_MAX];
+    uint8_t tags[LEAT_CRYPTO_BATCH_MAX][20];
+    bool passes = hmac_sha1_passes(p);
 
-    if (p->sha1.begin == NULL ||
-        p->sha1.state_size > sizeof(((struct leat_hmac_sha1_run *)0)->state)) {
-        return false;
+    for (size_t i = 0; i < LEAT_ARRAY_LEN(h); i++) {
+        leat_hmac_sha1_init(&h[i], hmac_cases[i].key, hmac_cases[i].key_len);
     }
-    memset(key, 0x0b, sizeof(key));
-    if (!hmac_gives(p, leat_span(key, 20), "Hi There", 3, hmac_tag_1)) {
-        return false;
+    for (size_t count = 1; count <= LEAT_CRYPTO_BATCH_MAX && passes; count++) {
+        for (size_t i = 0; i < count; i++) {
+            jobs[i].h = &h[(i + count) % 2];
+            jobs[i].message = leat_span_str(hmac_cases[(i + count) % 2].text);
+            jobs[i].tag = tags[i];
+        }
+        passes = leat__hmac_sha1_batch(p, jobs, count) == 0;
+        for (size_t i = 0; i < count && passes; i++) {
+            passes = same(tags[i], hmac_cases[(i + count) % 2].tag, 20);
+        }
     }
-    memset(key, 0xaa, sizeof(key));
-    return hmac_gives(p, leat_span(key, sizeof(key)), text_7, 61, hmac_tag_7);
+    return passes;
 }
 
 static bool block_passes(const struct leat_crypto_provider *p, size_t key_len)
@@ -138,17 +176,24 @@ static bool block_passes(const struct leat_crypto_provider *p, size_t key_len)
     return passes;
 }
 
-/* The block after the counter's highest value is that of counter 0. */
-static bool counter_wraps(const struct leat_aes *a)
+/* The counter carries through its low 32 bits, at every place of a long message. */
+static bool counter_carries(const struct leat_aes *a)
 {
-    static const uint8_t zeros[32];
-    uint8_t highest[16], stream[32], expected[32];
+    static const uint8_t zeros[1024];
+    uint8_t stream[sizeof(zeros)], block[16];
+    bool passes = true;
 
-    memset(highest, 0xff, sizeof(highest));
-    return leat_aes_block(a, highest, expected) == 0 &&
-           leat_aes_block(a, zeros, expected + 16) == 0 &&
-           leat_aes_ctr(a, highest, zeros, sizeof(stream), stream) == 0 &&
-           same(stream, expected, sizeof(stream));
+    for (uint32_t before = 1; before < 64 && passes; before += 7) {
+        uint8_t counter[16] = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff};
+        uint32_t first = 0x01000000 - before;
+        leat_put_u32(counter + 12, first);
+        passes = leat_aes_ctr(a, counter, zeros, sizeof(zeros), stream) == 0;
+        for (uint32_t i = 0; i < sizeof(zeros) / 16 && passes; i++) {
+            leat_put_u32(counter + 12, first + i);
+            passes = leat_aes_block(a, counter, block) == 0 && same(stream + i * 16, block, 16);
+        }
+    }
+    return passes;
 }
 
 static bool aes_passes(const struct leat_crypto_provider *p, size_t key_len)
@@ -167,8 +212,37 @@ static bool aes_passes(const struct leat_crypto_provider *p, size_t key_len)
         passes = leat_aes_ctr(&a, ctr_iv, buf, len, buf) == 0 && same(buf, expected, len) &&
                  same(buf + len, ctr_plain + len, sizeof(buf) - len);
     }
-    passes = passes && counter_wraps(&a);
+    passes = passes && counter_carries(&a);
     leat_aes_deinit(&a);
+    return passes;
+}
+
+/* Every count up to the most, keys mixed, lengths too, against one message after the other. */
+static bool aes_batch_passes(const struct leat_crypto_provider *p, size_t key_len)
+{
+    struct leat_aes a[2] = {0};
+    struct leat_aes_ctr_job jobs[LEAT_CRYPTO_BATCH_MAX];
+    uint8_t got[LEAT_CRYPTO_BATCH_MAX][sizeof(ctr_plain)], expected[sizeof(ctr_plain)];
+    bool passes = aes_passes(p, key_len) && leat__aes_init(p, &a[0], ctr_key_256, key_len) == 0 &&
+                  leat__aes_init(p, &a[1], block_key, key_len) == 0;
+
+    for (size_t count = 1; count <= LEAT_CRYPTO_BATCH_MAX && passes; count++) {
+        for (size_t i = 0; i < count; i++) {
+            jobs[i].aes = &a[i % 2];
+            jobs[i].in = ctr_plain;
+            jobs[i].len = 1 + (i * 5 + count) % sizeof(ctr_plain);
+            jobs[i].out = got[i];
+            memcpy(jobs[i].iv, ctr_iv, sizeof(ctr_iv));
+            jobs[i].iv[0] = (uint8_t)i;
+        }
+        passes = leat_aes_ctr_batch(jobs, count) == 0;
+        for (size_t i = 0; i < count && passes; i++) {
+            passes = leat_aes_ctr(jobs[i].aes, jobs[i].iv, ctr_plain, jobs[i].len, expected) == 0 &&
+                     same(got[i], expected, jobs[i].len);
+        }
+    }
+    leat_aes_deinit(&a[0]);
+    leat_aes_deinit(&a[1]);
     return passes;
 }
 
@@ -198,6 +272,58 @@ static bool gcm_passes(const struct leat_crypto_provider *p, size_t key_len)
     return passes;
 }
 
+static bool gcm_batch_passes(const struct leat_crypto_provider *p, size_t key_len)
+{
+    struct leat_gcm g[2] = {0};
+    struct leat_gcm_job jobs[LEAT_CRYPTO_BATCH_MAX];
+    uint8_t got[LEAT_CRYPTO_BATCH_MAX][sizeof(gcm_plain)], tags[LEAT_CRYPTO_BATCH_MAX][16];
+    uint8_t opened[sizeof(gcm_plain)];
+    bool passes = gcm_passes(p, key_len) && leat__gcm_init(p, &g[0], gcm_key, key_len) == 0 &&
+                  leat__gcm_init(p, &g[1], block_key, key_len) == 0;
+
+    for (size_t count = 1; count <= LEAT_CRYPTO_BATCH_MAX && passes; count++) {
+        for (size_t i = 0; i < count; i++) {
+            jobs[i].gcm = &g[i % 2];
+            jobs[i].aad = leat_span(gcm_aad, 12 + i % 9);
+            jobs[i].in = gcm_plain;
+            jobs[i].len = (i * 5 + count) % sizeof(gcm_plain);
+            jobs[i].out = got[i];
+            jobs[i].tag = tags[i];
+            memcpy(jobs[i].iv, gcm_iv, sizeof(gcm_iv));
+            jobs[i].iv[0] = (uint8_t)i;
+        }
+        passes = leat_gcm_seal_batch(jobs, count) == 0;
+        for (size_t i = 0; i < count && passes; i++) {
+            passes = leat_gcm_open(jobs[i].gcm, jobs[i].iv, jobs[i].aad, got[i], jobs[i].len,
+                                   tags[i], opened) == 0 &&
+                     same(opened, gcm_plain, jobs[i].len);
+        }
+    }
+    leat_gcm_deinit(&g[0]);
+    leat_gcm_deinit(&g[1]);
+    return passes;
+}
+
+/* The CTR of the same provider, or the reference's, from counter 0. */
+static bool key_stream_passes(const struct leat_crypto_provider *p)
+{
+    static const uint8_t counter[16];
+    uint8_t expected[544] = {0}, got[sizeof(expected)];
+    struct leat_aes a;
+
+    if (p->key_stream == NULL || !aes_passes(&leat__crypto_mbedtls, 32)) {
+        return false;
+    }
+    bool passes = leat__aes_init(&leat__crypto_mbedtls, &a, ctr_key_256, 32) == 0 &&
+                  leat_aes_ctr(&a, counter, expected, sizeof(expected), expected) == 0;
+    leat_aes_deinit(&a);
+    for (size_t len = sizeof(got) - 17; len <= sizeof(got) && passes; len += 17) {
+        memset(got, 0xa5, sizeof(got));
+        passes = p->key_stream(p, ctr_key_256, got, len) == 0 && same(got, expected, len);
+    }
+    return passes;
+}
+
 bool leat__crypto_provider_passes(const struct leat_crypto_provider *p,
                                   enum leat_crypto_primitive primitive)
 {
@@ -206,14 +332,26 @@ bool leat__crypto_provider_passes(const struct leat_crypto_provider *p,
         return sha256_passes(p);
     case LEAT_CRYPTO_HMAC_SHA1:
         return hmac_sha1_passes(p);
+    case LEAT_CRYPTO_HMAC_SHA1_BATCH:
+        return hmac_sha1_batch_passes(p);
     case LEAT_CRYPTO_AES_128_CTR:
         return aes_passes(p, 16);
+    case LEAT_CRYPTO_AES_128_CTR_BATCH:
+        return aes_batch_passes(p, 16);
     case LEAT_CRYPTO_AES_256_CTR:
         return aes_passes(p, 32);
+    case LEAT_CRYPTO_AES_256_CTR_BATCH:
+        return aes_batch_passes(p, 32);
     case LEAT_CRYPTO_AES_128_GCM:
         return gcm_passes(p, 16);
+    case LEAT_CRYPTO_AES_128_GCM_BATCH:
+        return gcm_batch_passes(p, 16);
     case LEAT_CRYPTO_AES_256_GCM:
         return gcm_passes(p, 32);
+    case LEAT_CRYPTO_AES_256_GCM_BATCH:
+        return gcm_batch_passes(p, 32);
+    case LEAT_CRYPTO_KEY_STREAM:
+        return key_stream_passes(p);
     }
     return false;
 }

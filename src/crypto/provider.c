@@ -11,9 +11,18 @@
 static const struct leat_crypto_provider *const built_in[] = {&leat__crypto_mbedtls};
 
 static const char *const primitive_names[LEAT_CRYPTO_PRIMITIVE_COUNT] = {
-    [LEAT_CRYPTO_SHA256] = "sha-256",          [LEAT_CRYPTO_HMAC_SHA1] = "hmac-sha1",
-    [LEAT_CRYPTO_AES_128_CTR] = "aes-128-ctr", [LEAT_CRYPTO_AES_256_CTR] = "aes-256-ctr",
-    [LEAT_CRYPTO_AES_128_GCM] = "aes-128-gcm", [LEAT_CRYPTO_AES_256_GCM] = "aes-256-gcm",
+    [LEAT_CRYPTO_SHA256] = "sha-256",
+    [LEAT_CRYPTO_HMAC_SHA1] = "hmac-sha1",
+    [LEAT_CRYPTO_HMAC_SHA1_BATCH] = "hmac-sha1-batch",
+    [LEAT_CRYPTO_AES_128_CTR] = "aes-128-ctr",
+    [LEAT_CRYPTO_AES_128_CTR_BATCH] = "aes-128-ctr-batch",
+    [LEAT_CRYPTO_AES_256_CTR] = "aes-256-ctr",
+    [LEAT_CRYPTO_AES_256_CTR_BATCH] = "aes-256-ctr-batch",
+    [LEAT_CRYPTO_AES_128_GCM] = "aes-128-gcm",
+    [LEAT_CRYPTO_AES_128_GCM_BATCH] = "aes-128-gcm-batch",
+    [LEAT_CRYPTO_AES_256_GCM] = "aes-256-gcm",
+    [LEAT_CRYPTO_AES_256_GCM_BATCH] = "aes-256-gcm-batch",
+    [LEAT_CRYPTO_KEY_STREAM] = "key-stream",
 };
 
 /* NULL: the reference provider. */
@@ -51,8 +60,8 @@ int leat_crypto_start_with(const struct leat_crypto_options *options)
         strcmp(options->provider, leat__crypto_mbedtls.name) != 0) {
         return LEAT_E_INVALID;
     }
-    /* The random generator runs on the reference provider whatever is chosen. */
-    if (!leat__crypto_provider_passes(&leat__crypto_mbedtls, LEAT_CRYPTO_AES_256_CTR)) {
+    /* The random generator falls back on the reference provider whatever is chosen. */
+    if (!leat__crypto_provider_passes(&leat__crypto_mbedtls, LEAT_CRYPTO_KEY_STREAM)) {
         return LEAT_E_CRYPTO;
     }
     return leat__crypto_choose(built_in, LEAT_ARRAY_LEN(built_in));

@@ -31,8 +31,8 @@
 #define mbedtls_sha256 mbedtls_sha256_ret
 #endif
 
-static_assert(sizeof(mbedtls_sha1_context) <= sizeof(((struct leat_hmac_sha1_run *)0)->state),
-              "struct leat_hmac_sha1_run has no room for mbedTLS");
+static_assert(sizeof(mbedtls_sha1_context) <= LEAT_CRYPTO_SHA1_STATE_MAX,
+              "no room for the SHA-1 state of mbedTLS");
 static_assert(sizeof(mbedtls_aes_context) <= sizeof(((struct leat_aes *)0)->state),
               "struct leat_aes has no room for mbedTLS");
 static_assert(sizeof(mbedtls_gcm_context) <= sizeof(((struct leat_gcm *)0)->state),
@@ -84,8 +84,10 @@ static int sha1_end(void *state, uint8_t out[static 20])
     return outcome(mbedtls_sha1_finish(state, out));
 }
 
-static int aes_init(void *state, const uint8_t *key, size_t key_len)
+static int aes_init(const struct leat_crypto_provider *self, void *state, const uint8_t *key,
+                    size_t key_len)
 {
+    (void)self;
     mbedtls_aes_init(state);
     return outcome(mbedtls_aes_setkey_enc(state, key, (unsigned)key_len * 8));
 }
@@ -149,8 +151,10 @@ static int aes_ctr(const void *state, const uint8_t iv[static 16], const uint8_t
     return error;
 }
 
-static int gcm_init(void *state, const uint8_t *key, size_t key_len)
+static int gcm_init(const struct leat_crypto_provider *self, void *state, const uint8_t *key,
+                    size_t key_len)
 {
+    (void)self;
     mbedtls_gcm_init(state);
     int error = mbedtls_gcm_setkey(state, MBEDTLS_CIPHER_ID_AES, key, (unsigned)key_len * 8);
     if (error != 0) {
@@ -184,12 +188,36 @@ static int gcm_open(const void *state, const uint8_t iv[static 12], struct leat_
     return error == MBEDTLS_ERR_GCM_AUTH_FAILED ? LEAT_E_INVALID : outcome(error);
 }
 
+/* The reference for the random generator: no heap, so it cannot fail for want of memory. */
+static int key_stream(const struct leat_crypto_provider *self, const uint8_t key[static 32],
+                      uint8_t *out, size_t len)
+{
+    static const uint8_t counter[16];
+    mbedtls_aes_context aes;
+    int error = aes_init(self, &aes, key, 32);
+    if (error == 0) {
+        memset(out, 0, len);
+        error = aes_ctr(&aes, counter, out, len, out);
+    }
+    aes_deinit(&aes);
+    return error;
+}
+
 const struct leat_crypto_provider leat__crypto_mbedtls = {
     .name = "mbedtls",
     .version = version,
     .sha256 = sha256,
     .sha1 = {sizeof(mbedtls_sha1_context), sha1_begin, sha1_keep, sha1_resume, sha1_update,
              sha1_end},
-    .aes = {sizeof(mbedtls_aes_context), aes_init, aes_deinit, aes_block, aes_ctr},
-    .gcm = {sizeof(mbedtls_gcm_context), gcm_init, gcm_deinit, gcm_seal, gcm_open},
+    .aes = {.state_size = sizeof(mbedtls_aes_context),
+            .init = aes_init,
+            .deinit = aes_deinit,
+            .block = aes_block,
+            .ctr = aes_ctr},
+    .gcm = {.state_size = sizeof(mbedtls_gcm_context),
+            .init = gcm_init,
+            .deinit = gcm_deinit,
+            .seal = gcm_seal,
+            .open = gcm_open},
+    .key_stream = key_stream,
 };

@@ -11,9 +11,9 @@
  * fork: a child handler counts forks, and each fill compares. clone(2) and _Fork(3) run no such
  * handlers; do not use a generator after them without a new init.
  *
- * The cipher is always the reference provider's: its contexts need no heap, so a refill allocates
- * nothing and cannot fail, and a seeded generator gives the same octets whatever providers were
- * chosen.
+ * The cipher is the fastest provider's, and the reference provider's where that one fails: its
+ * contexts need no heap, so a refill always succeeds. A seeded generator gives the same octets
+ * whatever providers were chosen.
  */
 #include <assert.h>
 #include <pthread.h>
@@ -91,21 +91,17 @@ struct leat_rng *leat_rng_thread(void)
 
 static void refill(struct leat_rng *r)
 {
-    static const uint8_t counter[16];
-    struct leat_aes aes;
-    int error = leat__aes_init(&leat__crypto_mbedtls, &aes, r->key, sizeof(r->key));
+    const struct leat_crypto_provider *p = leat__crypto_provider(LEAT_CRYPTO_KEY_STREAM);
+    uint8_t stream[sizeof(r->key) + LEAT_RNG_BLOCK];
 
-    memset(r->key, 0, sizeof(r->key));
-    memset(r->block, 0, sizeof(r->block));
-    if (error == 0) {
-        uint8_t stream[sizeof(r->key) + LEAT_RNG_BLOCK] = {0};
-        error = leat_aes_ctr(&aes, counter, stream, sizeof(stream), stream);
-        memcpy(r->key, stream, sizeof(r->key));
-        memcpy(r->block, stream + sizeof(r->key), LEAT_RNG_BLOCK);
-        leat_wipe(stream, sizeof(stream));
+    if (p->key_stream(p, r->key, stream, sizeof(stream)) != 0 &&
+        leat__crypto_mbedtls.key_stream(&leat__crypto_mbedtls, r->key, stream, sizeof(stream)) !=
+            0) {
+        abort(); /* software AES over memory of ours: only a broken build can fail */
     }
-    leat_aes_deinit(&aes);
-    assert(error == 0); /* software AES over memory of ours: only a broken build can fail */
+    memcpy(r->key, stream, sizeof(r->key));
+    memcpy(r->block, stream + sizeof(r->key), LEAT_RNG_BLOCK);
+    leat_wipe(stream, sizeof(stream));
     r->at = 0;
     r->refills++;
 }

@@ -14,7 +14,7 @@
  *   until the next encrypt or decrypt; encrypt(NULL, 0) only makes the tag.
  * - GCM's decrypt gets cipher text and tag as one buffer and shortens the length.
  * - The HMAC of SRTP arrives in two pieces (update: the packet; compute: the roll-over
- *   counter), that of SRTCP in one (compute alone).
+ *   counter), that of SRTCP in one (compute alone). The first is still there at the second.
  */
 #include "glue.h"
 
@@ -30,6 +30,8 @@
 /* Joins the two pieces of SRTCP: 8 octets of header and 4 of trailer; more only when a packet is
  * not encrypted, which sessions refuse. */
 #define GCM_AAD_JOIN_MAX 64
+/* The packet and the roll-over counter. */
+#define HMAC_PIECES_MAX 2
 
 /* ---- AES-ICM ---- */
 
@@ -305,7 +307,8 @@ static srtp_err_status_t gcm_decrypt(void *state, unsigned char *data, unsigned 
 struct hmac {
     srtp_auth_t base;
     struct leat_hmac_sha1 key;
-    struct leat_hmac_sha1_run run;
+    struct leat_span pieces[HMAC_PIECES_MAX]; /* libsrtp2's memory, until the tag is made */
+    size_t piece_count;
 };
 
 static srtp_err_status_t hmac_alloc(srtp_auth_t **out, int key_len, int tag_len)
@@ -337,7 +340,7 @@ static srtp_err_status_t hmac_dealloc(srtp_auth_t *base)
 static srtp_err_status_t hmac_start(void *state)
 {
     struct hmac *h = state;
-    leat_hmac_sha1_begin(&h->run, &h->key);
+    h->piece_count = 0;
     return srtp_err_status_ok;
 }
 
@@ -354,10 +357,10 @@ static srtp_err_status_t hmac_init(void *state, const uint8_t *key, int key_len)
 static srtp_err_status_t hmac_update(void *state, const uint8_t *data, int len)
 {
     struct hmac *h = state;
-    if (len < 0) {
+    if (len < 0 || h->piece_count == HMAC_PIECES_MAX) {
         return srtp_err_status_bad_param;
     }
-    leat_hmac_sha1_update(&h->run, data, (size_t)len);
+    h->pieces[h->piece_count++] = leat_span(data, (size_t)len);
     return srtp_err_status_ok;
 }
 
@@ -365,14 +368,17 @@ static srtp_err_status_t hmac_compute(void *state, const uint8_t *data, int len,
                                       uint8_t *tag)
 {
     struct hmac *h = state;
-    if (len < 0 || tag_len < 0 || tag_len > 20) {
+    if (tag_len < 0 || tag_len > 20) {
         return srtp_err_status_bad_param;
     }
-    uint8_t full[20];
-    leat_hmac_sha1_update(&h->run, data, (size_t)len);
-    leat_hmac_sha1_end(&h->run, full);
-    memcpy(tag, full, (size_t)tag_len);
-    return srtp_err_status_ok;
+    srtp_err_status_t status = hmac_update(state, data, len);
+    if (status == srtp_err_status_ok) {
+        uint8_t full[20];
+        leat_hmac_sha1(&h->key, h->pieces, h->piece_count, full);
+        memcpy(tag, full, (size_t)tag_len);
+    }
+    h->piece_count = 0;
+    return status;
 }
 
 /* ---- the tables ---- */

@@ -37,7 +37,7 @@ static int lie_aes_block(const void *state, const uint8_t in[static 16], uint8_t
     return error;
 }
 
-/* As a 32-bit counter would: right until it carries. */
+/* As a 24-bit counter would: right until it carries. */
 static int lie_aes_ctr(const void *state, const uint8_t iv[static 16], const uint8_t *in,
                        size_t len, uint8_t *out)
 {
@@ -46,7 +46,8 @@ static int lie_aes_ctr(const void *state, const uint8_t iv[static 16], const uin
     memcpy(counter, iv, sizeof(counter));
     for (size_t at = 0; at < len && error == 0; at += 16) {
         error = GOOD->aes.ctr(state, counter, in + at, len - at < 16 ? len - at : 16, out + at);
-        leat_put_u32(counter + 12, leat_get_u32(counter + 12) + 1);
+        uint32_t low = leat_get_u32(counter + 12);
+        leat_put_u32(counter + 12, (low & 0xff000000) | ((low + 1) & 0x00ffffff));
     }
     return error;
 }
@@ -56,6 +57,50 @@ static int lie_gcm_seal(const void *state, const uint8_t iv[static 12], struct l
 {
     aad.len = 0;
     return GOOD->gcm.seal(state, iv, aad, in, len, out, tag);
+}
+
+/* Gives the last message of a full batch the tag of the first. */
+static int lie_hmac_batch(const struct leat_crypto_provider *self,
+                          const struct leat_hmac_sha1_job *jobs, size_t count)
+{
+    int error = 0;
+    for (size_t i = 0; i < count && error == 0; i++) {
+        const struct leat_hmac_sha1_job *j = i < 63 ? &jobs[i] : &jobs[0];
+        error = leat__hmac_sha1(self, j->h, &j->message, 1, jobs[i].tag);
+    }
+    return error;
+}
+
+/* Takes the first key for all. */
+static int lie_ctr_batch(const struct leat_crypto_provider *self,
+                         const struct leat_aes_ctr_job *jobs, size_t count)
+{
+    int error = 0;
+    (void)self;
+    for (size_t i = 0; i < count && error == 0; i++) {
+        error = leat_aes_ctr(jobs[0].aes, jobs[i].iv, jobs[i].in, jobs[i].len, jobs[i].out);
+    }
+    return error;
+}
+
+/* Takes the first one's additional data for all. */
+static int lie_seal_batch(const struct leat_crypto_provider *self, const struct leat_gcm_job *jobs,
+                          size_t count)
+{
+    int error = 0;
+    (void)self;
+    for (size_t i = 0; i < count && error == 0; i++) {
+        const struct leat_gcm_job *j = &jobs[i];
+        error = leat_gcm_seal(j->gcm, j->iv, jobs[0].aad, j->in, j->len, j->out, j->tag);
+    }
+    return error;
+}
+
+/* Forgets the last octet. */
+static int lie_key_stream(const struct leat_crypto_provider *self, const uint8_t key[static 32],
+                          uint8_t *out, size_t len)
+{
+    return GOOD->key_stream(self, key, out, len - 1);
 }
 
 /* Takes every tag. */
@@ -77,9 +122,14 @@ static bool passes_all_but(const struct leat_crypto_provider *p, unsigned failin
 }
 
 #define SHA256 (1u << LEAT_CRYPTO_SHA256)
-#define HMAC (1u << LEAT_CRYPTO_HMAC_SHA1)
-#define AES (1u << LEAT_CRYPTO_AES_128_CTR | 1u << LEAT_CRYPTO_AES_256_CTR)
-#define GCM (1u << LEAT_CRYPTO_AES_128_GCM | 1u << LEAT_CRYPTO_AES_256_GCM)
+#define HMAC (1u << LEAT_CRYPTO_HMAC_SHA1 | 1u << LEAT_CRYPTO_HMAC_SHA1_BATCH)
+#define AES                                                                                        \
+    (1u << LEAT_CRYPTO_AES_128_CTR | 1u << LEAT_CRYPTO_AES_256_CTR |                               \
+     1u << LEAT_CRYPTO_AES_128_CTR_BATCH | 1u << LEAT_CRYPTO_AES_256_CTR_BATCH)
+#define GCM                                                                                        \
+    (1u << LEAT_CRYPTO_AES_128_GCM | 1u << LEAT_CRYPTO_AES_256_GCM |                               \
+     1u << LEAT_CRYPTO_AES_128_GCM_BATCH | 1u << LEAT_CRYPTO_AES_256_GCM_BATCH)
+#define KEY_STREAM (1u << LEAT_CRYPTO_KEY_STREAM)
 
 static void known_answers__reference_provider__pass(void)
 {
@@ -109,14 +159,32 @@ static void known_answers__one_function_lies__fail_for_its_primitive_only(void)
     p = *GOOD;
     p.gcm.open = lie_gcm_open;
     LEAT_CHECK(passes_all_but(&p, GCM));
+    p = *GOOD;
+    p.key_stream = lie_key_stream;
+    LEAT_CHECK(passes_all_but(&p, KEY_STREAM));
+}
+
+static void known_answers__a_batch_lies__fail_for_batches_only(void)
+{
+    struct leat_crypto_provider p = *GOOD;
+    p.hmac_sha1.batch = lie_hmac_batch;
+    LEAT_CHECK(passes_all_but(&p, 1u << LEAT_CRYPTO_HMAC_SHA1_BATCH));
+    p = *GOOD;
+    p.aes.ctr_batch = lie_ctr_batch;
+    LEAT_CHECK(passes_all_but(&p, 1u << LEAT_CRYPTO_AES_128_CTR_BATCH |
+                                      1u << LEAT_CRYPTO_AES_256_CTR_BATCH));
+    p = *GOOD;
+    p.gcm.seal_batch = lie_seal_batch;
+    LEAT_CHECK(passes_all_but(&p, 1u << LEAT_CRYPTO_AES_128_GCM_BATCH |
+                                      1u << LEAT_CRYPTO_AES_256_GCM_BATCH));
 }
 
 static void known_answers__primitive_not_served_or_too_large__fail_for_it(void)
 {
     struct leat_crypto_provider p = {.name = "none"};
-    LEAT_CHECK(passes_all_but(&p, SHA256 | HMAC | AES | GCM));
+    LEAT_CHECK(passes_all_but(&p, SHA256 | HMAC | AES | GCM | KEY_STREAM));
     p = *GOOD;
-    p.sha1.state_size = sizeof(((struct leat_hmac_sha1_run *)0)->state) + 1;
+    p.sha1.state_size = LEAT_CRYPTO_SHA1_STATE_MAX + 1;
     p.aes.state_size = sizeof(((struct leat_aes *)0)->state) + 1;
     p.gcm.state_size = sizeof(((struct leat_gcm *)0)->state) + 1;
     LEAT_CHECK(passes_all_but(&p, HMAC | AES | GCM));
@@ -167,8 +235,10 @@ static void choose__no_provider_passes__is_an_error_and_changes_nothing(void)
 
 static void start__built_in_providers__serve_every_primitive(void)
 {
-    static const char *const names[] = {"sha-256",     "hmac-sha1",   "aes-128-ctr",
-                                        "aes-256-ctr", "aes-128-gcm", "aes-256-gcm"};
+    static const char *const names[] = {
+        "sha-256",           "hmac-sha1",   "hmac-sha1-batch",   "aes-128-ctr",
+        "aes-128-ctr-batch", "aes-256-ctr", "aes-256-ctr-batch", "aes-128-gcm",
+        "aes-128-gcm-batch", "aes-256-gcm", "aes-256-gcm-batch", "key-stream"};
     const char *primitive, *provider;
     LEAT_CHECK_INT(leat_crypto_start(), 0);
     for (size_t i = 0; i < LEAT_ARRAY_LEN(names); i++) {
@@ -193,9 +263,10 @@ static int fail_sha1_update(void *state, const void *data, size_t len)
     return is_failing ? LEAT_E_CRYPTO : GOOD->sha1.update(state, data, len);
 }
 
-static int fail_aes_init(void *state, const uint8_t *key, size_t key_len)
+static int fail_aes_init(const struct leat_crypto_provider *self, void *state, const uint8_t *key,
+                         size_t key_len)
 {
-    return is_failing ? LEAT_E_CRYPTO : GOOD->aes.init(state, key, key_len);
+    return is_failing ? LEAT_E_CRYPTO : GOOD->aes.init(self, state, key, key_len);
 }
 
 static int fail_gcm_open(const void *state, const uint8_t iv[static 12], struct leat_span aad,
@@ -230,8 +301,7 @@ static void hmac_and_digest__provider_fails__give_octets_nobody_knows(void)
 {
     static const uint8_t key[20] = {7};
     struct leat_span part = leat_span_str("message");
-    struct leat_hmac_sha1 h, made_in_failure[2];
-    struct leat_hmac_sha1_run run;
+    struct leat_hmac_sha1 h;
     uint8_t tags[4][20] = {{0}}, digests[2][32] = {{0}};
 
     use_failing_provider();
@@ -239,11 +309,8 @@ static void hmac_and_digest__provider_fails__give_octets_nobody_knows(void)
     is_failing = true;
     for (size_t i = 0; i < 2; i++) {
         leat_hmac_sha1(&h, &part, 1, tags[i]);
-        leat_hmac_sha1_begin(&run, &h);
-        leat_hmac_sha1_update(&run, part.data, part.len);
-        leat_hmac_sha1_end(&run, tags[2 + i]);
+        leat_hmac_sha1_batch(&(struct leat_hmac_sha1_job){&h, part, tags[2 + i]}, 1);
         leat_sha256(part.data, part.len, digests[i]);
-        leat_hmac_sha1_init(&made_in_failure[i], key, sizeof(key));
     }
     for (size_t i = 0; i < 4; i++) {
         LEAT_CHECK_ROW(i, !is_all_zero(tags[i], 20));
@@ -251,30 +318,6 @@ static void hmac_and_digest__provider_fails__give_octets_nobody_knows(void)
     }
     LEAT_CHECK(!is_all_zero(digests[0], 32));
     LEAT_CHECK(memcmp(digests[0], digests[1], 32) != 0);
-    LEAT_CHECK(memcmp(&made_in_failure[0], &made_in_failure[1], sizeof(h)) != 0);
-    stop_failing();
-}
-
-/* A failure in the middle of a running message is not healed by later pieces that work. */
-static void hmac_run__one_piece_fails__spoils_the_message(void)
-{
-    static const uint8_t key[20] = {7};
-    struct leat_span part = leat_span_str("ac");
-    struct leat_hmac_sha1 h;
-    struct leat_hmac_sha1_run run;
-    uint8_t without_the_piece[20], tag[20];
-
-    use_failing_provider();
-    leat_hmac_sha1_init(&h, key, sizeof(key));
-    leat_hmac_sha1(&h, &part, 1, without_the_piece);
-    leat_hmac_sha1_begin(&run, &h);
-    leat_hmac_sha1_update(&run, "a", 1);
-    is_failing = true;
-    leat_hmac_sha1_update(&run, "b", 1);
-    is_failing = false;
-    leat_hmac_sha1_update(&run, "c", 1);
-    leat_hmac_sha1_end(&run, tag);
-    LEAT_CHECK(memcmp(tag, without_the_piece, 20) != 0);
     stop_failing();
 }
 
@@ -315,11 +358,11 @@ static void rng__provider_fails__goes_on(void)
 
 LEAT_TESTS(LEAT_TEST(known_answers__reference_provider__pass),
            LEAT_TEST(known_answers__one_function_lies__fail_for_its_primitive_only),
+           LEAT_TEST(known_answers__a_batch_lies__fail_for_batches_only),
            LEAT_TEST(known_answers__primitive_not_served_or_too_large__fail_for_it),
            LEAT_TEST(choose__a_liar_first__drops_it_where_it_lies),
            LEAT_TEST(choose__no_provider_passes__is_an_error_and_changes_nothing),
            LEAT_TEST(start__built_in_providers__serve_every_primitive),
            LEAT_TEST(hmac_and_digest__provider_fails__give_octets_nobody_knows),
-           LEAT_TEST(hmac_run__one_piece_fails__spoils_the_message),
            LEAT_TEST(aes_and_gcm__provider_fails__is_an_error_for_the_caller),
            LEAT_TEST(rng__provider_fails__goes_on))

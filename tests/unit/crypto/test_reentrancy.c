@@ -16,7 +16,7 @@ static struct leat_hmac_sha1 hmac;
 
 struct results {
     uint8_t ctr[MAX_LEN], sealed[MAX_LEN], opened[MAX_LEN];
-    uint8_t gcm_tag[16], hmac_tag[20], run_tag[20];
+    uint8_t gcm_tag[16], hmac_tag[20];
     int errors;
 };
 
@@ -30,7 +30,6 @@ static void work(size_t n, struct results *r)
     uint8_t iv[16] = {0}, text[MAX_LEN];
     size_t len = message_len(n);
     struct leat_span part = leat_span(text, len);
-    struct leat_hmac_sha1_run run;
 
     iv[0] = (uint8_t)n;
     memset(text, (int)n, sizeof(text));
@@ -40,10 +39,6 @@ static void work(size_t n, struct results *r)
     r->errors += leat_gcm_open(&gcm, iv, part, r->sealed, len, r->gcm_tag, r->opened) != 0;
     r->errors += memcmp(r->opened, text, len) != 0;
     leat_hmac_sha1(&hmac, &part, 1, r->hmac_tag);
-    leat_hmac_sha1_begin(&run, &hmac);
-    leat_hmac_sha1_update(&run, text, len / 2);
-    leat_hmac_sha1_update(&run, text + len / 2, len - len / 2);
-    leat_hmac_sha1_end(&run, r->run_tag);
 }
 
 static struct results expected[MESSAGES];
@@ -73,7 +68,6 @@ static void contexts__shared_by_eight_threads__give_what_one_thread_gets(void)
     for (size_t n = 0; n < MESSAGES; n++) {
         work(n, &expected[n]);
         LEAT_CHECK_INT(expected[n].errors, 0);
-        LEAT_CHECK_MEM(expected[n].run_tag, 20, expected[n].hmac_tag, 20);
     }
     pthread_barrier_init(&start, NULL, THREADS);
     for (size_t i = 0; i < THREADS; i++) {

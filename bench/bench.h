@@ -14,7 +14,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** What a row is about. A text that is NULL or a number that is 0 does not apply and is left out.
+/**
+ * What a row is about. A text that is NULL or a number that is 0 does not apply and is left out.
+ * Texts live as long as the program, and have neither blanks nor quotation marks.
  */
 struct bench_key {
     const char *op;       /**< "protect", "hmac-sha1", "set-up", ... */
@@ -46,13 +48,17 @@ struct bench;
 void bench_group(struct bench *b);
 void bench_add(struct bench *b, const struct bench_row *row);
 
+/** A monotonic clock, for a `run` that counts its own nanoseconds. */
+uint64_t bench_now(void);
+
 /** Keep a result alive for the compiler. */
 static inline void bench_keep(const void *p)
 {
     __asm__ volatile("" : : "r"(p) : "memory");
 }
 
-/** The whole program: parses --json, --filter, --quick, --list, declares, runs and prints. */
+/** The whole program: parses --json, --filter, --quick, --list and --runs, declares, runs and
+ * prints. @return the exit status. */
 int bench_main(int argc, char **argv, const char *name, void (*declare)(struct bench *b));
 
 #endif

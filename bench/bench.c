@@ -1,0 +1,536 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The harness: arguments, the choice of rows, timing in interleaved rounds, output.
+ *
+ * The process stays on one CPU. Each row is first calibrated to a number of operations that fills a
+ * slice of time, which also warms it; then the rows of a group take turns, so that whatever slows
+ * the machine for a while slows all of them.
+ */
+#include <errno.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "bench.h"
+
+#define RUNS_MAX 1000
+#define FILTERS_MAX 16
+#define REASONS_MAX 32
+#define TEXT_MAX 400
+#define FIELDS 8
+
+struct options {
+    const char *filters[FILTERS_MAX]; /* a row that matches one of them is taken */
+    size_t filter_count;
+    unsigned runs;
+    uint64_t slice_ns;
+    bool is_json, is_list;
+};
+
+struct entry {
+    struct bench_row row;
+    size_t group;
+    uint64_t times; /* operations that fill a slice */
+    double ns[RUNS_MAX];
+};
+
+/* Why rows cannot run here, each reason once. */
+struct reason {
+    const char *why;
+    struct bench_key first;
+    size_t count;
+};
+
+struct bench {
+    const char *name;
+    struct options options;
+    struct entry **entries; /* those chosen, in the order of their declaration */
+    size_t count, room, group;
+    size_t done; /* rows behind us, for the progress line */
+    int widths[FIELDS];
+    struct reason reasons[REASONS_MAX];
+    size_t reason_count;
+};
+
+static const char *const field_names[FIELDS] = {"op",    "suite",  "provider", "level",
+                                                "cache", "octets", "batch",    "sessions"};
+#define FIRST_NUMBER 5
+
+uint64_t bench_now(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+/* ---- rows ---- */
+
+/* A field as text; empty where it does not apply. */
+static void write_field(char out[static 64], const struct bench_key *key, size_t field)
+{
+    const char *const texts[] = {key->op, key->suite, key->provider, key->level, key->cache};
+    const unsigned numbers[] = {key->octets, key->batch, key->sessions};
+
+    out[0] = '\0';
+    if (field < FIRST_NUMBER) {
+        snprintf(out, 64, "%s", texts[field] != NULL ? texts[field] : "");
+    } else if (numbers[field - FIRST_NUMBER] != 0) {
+        snprintf(out, 64, "%u", numbers[field - FIRST_NUMBER]);
+    }
+}
+
+/* "bench=crypto op=hmac-sha1 provider=mbedtls octets=100": what filters are matched against. */
+static void write_key(char out[static TEXT_MAX], const char *bench, const struct bench_key *key)
+{
+    size_t len = (size_t)snprintf(out, TEXT_MAX, "bench=%s", bench);
+
+    for (size_t field = 0; field < FIELDS && len < TEXT_MAX; field++) {
+        char text[64];
+
+        write_field(text, key, field);
+        if (text[0] != '\0') {
+            len += (size_t)snprintf(out + len, TEXT_MAX - len, " %s=%s", field_names[field], text);
+        }
+    }
+}
+
+/* A word with '=' stands for a whole field, so that batch=1 is not batch=16; any other word may
+ * stand anywhere. */
+static bool word_matches(const char *text, const char *word, size_t len)
+{
+    bool is_field = memchr(word, '=', len) != NULL;
+
+    for (const char *at = text; *at != '\0'; at++) {
+        if (strncmp(at, word, len) == 0 &&
+            (!is_field || ((at == text || at[-1] == ' ') && (at[len] == ' ' || at[len] == '\0')))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool filter_matches(const char *text, const char *filter)
+{
+    for (const char *at = filter; *at != '\0';) {
+        size_t len = strcspn(at, " ");
+
+        if (len > 0 && !word_matches(text, at, len)) {
+            return false;
+        }
+        at += len + (at[len] == ' ');
+    }
+    return true;
+}
+
+static bool is_chosen(const struct bench *b, const struct bench_key *key)
+{
+    char text[TEXT_MAX];
+
+    write_key(text, b->name, key);
+    for (size_t i = 0; i < b->options.filter_count; i++) {
+        if (filter_matches(text, b->options.filters[i])) {
+            return true;
+        }
+    }
+    return b->options.filter_count == 0;
+}
+
+static void *must_have(void *memory)
+{
+    if (memory == NULL) {
+        fputs("out of memory\n", stderr);
+        exit(1);
+    }
+    return memory;
+}
+
+void bench_group(struct bench *b)
+{
+    b->group++;
+}
+
+void bench_add(struct bench *b, const struct bench_row *row)
+{
+    struct entry *e;
+
+    if (!is_chosen(b, &row->key)) {
+        return;
+    }
+    if (b->count == b->room) {
+        b->room = b->room == 0 ? 64 : 2 * b->room;
+        b->entries = must_have(realloc(b->entries, b->room * sizeof(struct entry *)));
+    }
+    e = must_have(calloc(1, sizeof(*e)));
+    e->row = *row;
+    e->group = b->group;
+    b->entries[b->count++] = e;
+}
+
+/* ---- timing ---- */
+
+static void show_progress(const struct bench *b, const struct entry *e, unsigned run)
+{
+    char text[TEXT_MAX];
+
+    if (isatty(STDERR_FILENO)) {
+        write_key(text, b->name, &e->row.key);
+        fprintf(stderr, "\r\033[K%zu/%zu run %u/%u %.60s", b->done + 1, b->count, run,
+                b->options.runs, text + sizeof("bench=") - 1);
+    }
+}
+
+static void clear_progress(void)
+{
+    if (isatty(STDERR_FILENO)) {
+        fputs("\r\033[K", stderr);
+    }
+}
+
+/* One run. @return the nanoseconds that count; `wall` are those that went by. */
+static uint64_t time_once(const struct entry *e, uint64_t times, uint64_t *done, uint64_t *wall)
+{
+    uint64_t from = bench_now();
+    uint64_t own;
+
+    *done = 0;
+    own = e->row.run(e->row.context, times, done);
+    *wall = bench_now() - from;
+    if (*done == 0) {
+        *done = 1;
+    }
+    return own != 0 ? own : *wall;
+}
+
+/* Grow until a run fills the slice. A row that counts little of its time must not take for ever, so
+ * the time that went by is bounded too. */
+static void calibrate(const struct bench *b, struct entry *e)
+{
+    uint64_t slice = b->options.slice_ns;
+
+    for (uint64_t times = 1;; times *= 2) {
+        uint64_t done, wall;
+        uint64_t ns = time_once(e, times, &done, &wall);
+
+        e->times = times;
+        if (ns >= slice || wall >= 4 * slice) {
+            return;
+        }
+        if (ns >= slice / 4) {
+            e->times = 1 + (uint64_t)((double)done * (double)slice / (double)ns);
+            return;
+        }
+    }
+}
+
+static void note_reason(struct bench *b, const struct bench_key *key, const char *why)
+{
+    for (size_t i = 0; i < b->reason_count; i++) {
+        if (strcmp(b->reasons[i].why, why) == 0) {
+            b->reasons[i].count++;
+            return;
+        }
+    }
+    if (b->reason_count < REASONS_MAX) {
+        b->reasons[b->reason_count++] = (struct reason){why, *key, 1};
+    }
+}
+
+static int compare_doubles(const void *a, const void *b)
+{
+    double x, y;
+
+    memcpy(&x, a, sizeof(x));
+    memcpy(&y, b, sizeof(y));
+    return (x > y) - (x < y);
+}
+
+/* Set up, calibrate and time the rows of one group; `ready` of them, in front, have figures. */
+static size_t time_group(struct bench *b, struct entry **entries, size_t count)
+{
+    size_t ready = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        struct entry *e = entries[i];
+        const char *why = "it could not be set up";
+
+        if (e->row.set_up == NULL || e->row.set_up(e->row.context, &why)) {
+            entries[ready++] = e;
+        } else {
+            note_reason(b, &e->row.key, why);
+            free(e);
+        }
+    }
+    for (size_t i = 0; i < ready; i++) {
+        show_progress(b, entries[i], 0);
+        calibrate(b, entries[i]);
+    }
+    for (unsigned run = 0; run < b->options.runs; run++) {
+        for (size_t i = 0; i < ready; i++) {
+            struct entry *e = entries[i];
+            uint64_t done, wall;
+            uint64_t ns;
+
+            show_progress(b, e, run + 1);
+            ns = time_once(e, e->times, &done, &wall);
+            e->ns[run] = (double)ns / (double)done;
+        }
+    }
+    for (size_t i = 0; i < ready; i++) {
+        struct entry *e = entries[i];
+
+        qsort(e->ns, b->options.runs, sizeof(e->ns[0]), compare_doubles);
+        if (e->row.take_down != NULL) {
+            e->row.take_down(e->row.context);
+        }
+    }
+    return ready;
+}
+
+/* ---- output ---- */
+
+static double median(const struct bench *b, const struct entry *e)
+{
+    unsigned half = b->options.runs / 2;
+
+    return b->options.runs % 2 == 1 ? e->ns[half] : (e->ns[half - 1] + e->ns[half]) / 2;
+}
+
+static int decimals(double ns)
+{
+    return ns < 100 ? 2 : 1;
+}
+
+static void print_json(const struct bench *b, const struct entry *e)
+{
+    double least = e->ns[0], most = e->ns[b->options.runs - 1], ns = median(b, e);
+
+    printf("{\"bench\":\"%s\"", b->name);
+    for (size_t field = 0; field < FIELDS; field++) {
+        char text[64];
+
+        write_field(text, &e->row.key, field);
+        if (text[0] != '\0') {
+            const char *quote = field < FIRST_NUMBER ? "\"" : "";
+
+            printf(",\"%s\":%s%s%s", field_names[field], quote, text, quote);
+        }
+    }
+    printf(",\"ns\":%.*f,\"min\":%.*f,\"max\":%.*f,\"runs\":%u}\n", decimals(ns), ns,
+           decimals(least), least, decimals(most), most, b->options.runs);
+}
+
+static void print_cells(const struct bench *b, const struct bench_key *key)
+{
+    for (size_t field = 0; field < FIELDS; field++) {
+        char text[64];
+
+        if (b->widths[field] == 0) {
+            continue;
+        }
+        snprintf(text, sizeof(text), "%s", field_names[field]);
+        if (key != NULL) {
+            write_field(text, key, field);
+        }
+        printf(field < FIRST_NUMBER ? "%-*s  " : "%*s  ", b->widths[field], text);
+    }
+}
+
+/* A column without a single entry is left out. */
+static void print_head(struct bench *b)
+{
+    for (size_t i = 0; i < b->count; i++) {
+        for (size_t field = 0; field < FIELDS; field++) {
+            char text[64];
+            int len;
+
+            write_field(text, &b->entries[i]->row.key, field);
+            len = (int)strlen(text);
+            if (len > 0 && b->widths[field] == 0) {
+                b->widths[field] = (int)strlen(field_names[field]);
+            }
+            b->widths[field] = len > b->widths[field] ? len : b->widths[field];
+        }
+    }
+    printf("%s: ns per operation, median of %u runs\n", b->name, b->options.runs);
+    print_cells(b, NULL);
+    printf("%12s %12s %12s\n", "ns", "min", "max");
+}
+
+static void print_row(const struct bench *b, const struct entry *e)
+{
+    double figures[] = {median(b, e), e->ns[0], e->ns[b->options.runs - 1]};
+
+    if (b->options.is_json) {
+        print_json(b, e);
+        return;
+    }
+    print_cells(b, &e->row.key);
+    for (size_t i = 0; i < 3; i++) {
+        printf("%12.*f%c", decimals(figures[i]), figures[i], i == 2 ? '\n' : ' ');
+    }
+}
+
+static void list(const struct bench *b)
+{
+    for (size_t i = 0; i < b->count; i++) {
+        char text[TEXT_MAX];
+
+        write_key(text, b->name, &b->entries[i]->row.key);
+        puts(text);
+    }
+}
+
+static void print_reasons(const struct bench *b)
+{
+    for (size_t i = 0; i < b->reason_count; i++) {
+        const struct reason *r = &b->reasons[i];
+        char text[TEXT_MAX];
+
+        write_key(text, b->name, &r->first);
+        fprintf(stderr, "bench_%s: %zu rows cannot run here, the first is '%s': %s\n", b->name,
+                r->count, text, r->why);
+    }
+}
+
+/* ---- the program ---- */
+
+static void usage(FILE *out, const char *name)
+{
+    fprintf(
+        out,
+        "usage: bench_%s [--filter WORDS]... [--runs N] [--quick] [--json | --list]\n"
+        "  --filter WORDS  only rows that match all of the words, as 'op=protect batch=16' or\n"
+        "                  parts of them; given again: or all of these\n"
+        "  --runs N        interleaved runs that the median is of, 1 to %d (9, with --quick 3)\n"
+        "  --quick         shorter runs\n"
+        "  --json          one object a line\n"
+        "  --list          the rows, without running them\n",
+        name, RUNS_MAX);
+}
+
+static bool parse_runs(unsigned *runs, const char *text)
+{
+    char *end;
+    unsigned long value;
+
+    errno = 0;
+    value = strtoul(text, &end, 10);
+    if (text[0] < '0' || text[0] > '9' || *end != '\0' || errno != 0 || value < 1 ||
+        value > RUNS_MAX) {
+        return false;
+    }
+    *runs = (unsigned)value;
+    return true;
+}
+
+/* @return -1: go on; otherwise the exit status. */
+static int parse(struct options *o, int argc, char **argv, const char *name)
+{
+    bool is_quick = false;
+
+    for (int i = 1; i < argc; i++) {
+        const char *word = argv[i];
+        const char *value = i + 1 < argc ? argv[i + 1] : NULL;
+
+        if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) {
+            usage(stdout, name);
+            return 0;
+        } else if (strcmp(word, "--json") == 0) {
+            o->is_json = true;
+        } else if (strcmp(word, "--list") == 0) {
+            o->is_list = true;
+        } else if (strcmp(word, "--quick") == 0) {
+            is_quick = true;
+        } else if (strcmp(word, "--runs") == 0) {
+            if (value == NULL || !parse_runs(&o->runs, value)) {
+                fprintf(stderr, "bench_%s: argument %d: --runs takes a number from 1 to %d%s%s\n",
+                        name, i, RUNS_MAX, value != NULL ? ", not " : "",
+                        value != NULL ? value : "");
+                return 2;
+            }
+            i++;
+        } else if (strcmp(word, "--filter") == 0) {
+            if (value == NULL || o->filter_count == FILTERS_MAX) {
+                fprintf(
+                    stderr,
+                    "bench_%s: argument %d: --filter takes words, and stands at most %d times\n",
+                    name, i, FILTERS_MAX);
+                return 2;
+            }
+            o->filters[o->filter_count++] = value;
+            i++;
+        } else {
+            fprintf(stderr, "bench_%s: argument %d: '%s' is no option\n", name, i, word);
+            usage(stderr, name);
+            return 2;
+        }
+    }
+    o->slice_ns = is_quick ? 1000000 : 5000000;
+    if (o->runs == 0) {
+        o->runs = is_quick ? 3 : 9;
+    }
+    return -1;
+}
+
+static void stay_on_this_cpu(void)
+{
+    cpu_set_t set;
+    int cpu = sched_getcpu();
+
+    CPU_ZERO(&set);
+    if (cpu >= 0) {
+        CPU_SET((size_t)cpu, &set);
+    }
+    if (cpu < 0 || sched_setaffinity(0, sizeof(set), &set) != 0) {
+        fputs("cannot stay on one CPU: figures spread more\n", stderr);
+    }
+}
+
+static void run_all(struct bench *b)
+{
+    stay_on_this_cpu();
+    if (!b->options.is_json) {
+        print_head(b);
+    }
+    for (size_t i = 0; i < b->count;) {
+        size_t next = i;
+        size_t ready;
+
+        while (next < b->count && b->entries[next]->group == b->entries[i]->group) {
+            next++;
+        }
+        ready = time_group(b, b->entries + i, next - i);
+        clear_progress();
+        for (size_t k = 0; k < ready; k++) {
+            print_row(b, b->entries[i + k]);
+        }
+        fflush(stdout);
+        b->done = i = next;
+    }
+    print_reasons(b);
+}
+
+int bench_main(int argc, char **argv, const char *name, void (*declare)(struct bench *b))
+{
+    static struct bench b;
+    int status = parse(&b.options, argc, argv, name);
+
+    if (status >= 0) {
+        return status;
+    }
+    b.name = name;
+    declare(&b);
+    if (b.options.is_list) {
+        list(&b);
+    } else if (b.count == 0) {
+        fprintf(stderr, "bench_%s: no row matches the filter; --list shows all rows\n", name);
+        return 1;
+    } else {
+        run_all(&b);
+    }
+    return fflush(stdout) == 0 ? 0 : 1;
+}

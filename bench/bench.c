@@ -67,6 +67,22 @@ uint64_t bench_now(void)
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
+void bench_must(bool is_ok, const char *what)
+{
+    if (!is_ok) {
+        fprintf(stderr, "%s does not work\n", what);
+        exit(1);
+    }
+}
+
+void *bench_alloc(size_t size)
+{
+    void *memory = calloc(1, size);
+
+    bench_must(memory != NULL, "allocation of memory");
+    return memory;
+}
+
 /* ---- rows ---- */
 
 /* A field as text; empty where it does not apply. */
@@ -139,15 +155,6 @@ static bool is_chosen(const struct bench *b, const struct bench_key *key)
     return b->options.filter_count == 0;
 }
 
-static void *must_have(void *memory)
-{
-    if (memory == NULL) {
-        fputs("out of memory\n", stderr);
-        exit(1);
-    }
-    return memory;
-}
-
 void bench_group(struct bench *b)
 {
     b->group++;
@@ -162,9 +169,10 @@ void bench_add(struct bench *b, const struct bench_row *row)
     }
     if (b->count == b->room) {
         b->room = b->room == 0 ? 64 : 2 * b->room;
-        b->entries = must_have(realloc(b->entries, b->room * sizeof(struct entry *)));
+        b->entries = realloc(b->entries, b->room * sizeof(struct entry *));
+        bench_must(b->entries != NULL, "allocation of memory");
     }
-    e = must_have(calloc(1, sizeof(*e)));
+    e = bench_alloc(sizeof(*e));
     e->row = *row;
     e->group = b->group;
     b->entries[b->count++] = e;
@@ -206,11 +214,17 @@ static uint64_t time_once(const struct entry *e, uint64_t times, uint64_t *done,
 }
 
 /* Grow until a run fills the slice. A row that counts little of its time must not take for ever, so
- * the time that went by is bounded too. */
+ * the time that went by is bounded too; not that of the very first run, which may have more to do.
+ */
 static void calibrate(const struct bench *b, struct entry *e)
 {
     uint64_t slice = b->options.slice_ns;
+    uint64_t first, first_wall;
 
+    if (time_once(e, 1, &first, &first_wall) >= slice) {
+        e->times = 1;
+        return;
+    }
     for (uint64_t times = 1;; times *= 2) {
         uint64_t done, wall;
         uint64_t ns = time_once(e, times, &done, &wall);

@@ -51,6 +51,11 @@ void bench_add(struct bench *b, const struct bench_row *row);
 /** A monotonic clock, for a `run` that counts its own nanoseconds. */
 uint64_t bench_now(void);
 
+/** End the program when an operation that is timed does not work: `what` names it. */
+void bench_must(bool is_ok, const char *what);
+/** Zeroed memory, or the end of the program. */
+void *bench_alloc(size_t size);
+
 /** Keep a result alive for the compiler. */
 static inline void bench_keep(const void *p)
 {

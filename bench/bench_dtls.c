@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * DTLS: the CPU time that each side spends on a whole handshake in memory, by our sessions on both
+ * sides and by plain mbedTLS and plain OpenSSL on both sides.
+ *
+ *   handshake-server, handshake-client  one side of a handshake with certificates of both,
+ * DTLS 1.2, use_srtp and no cookie, from making the association to freeing it. Certificates, keys
+ * and prepared configurations are there before. A row of either side runs both. certificate  a
+ * fresh P-256 key and its self-signed certificate, and free
+ */
+#include "bench.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include <leat/dtls.h>
+
+#include "dtls_pair.h"
+
+#define NOW_US 1000000u /* no time passes in a handshake */
+
+uint64_t pair_cpu_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+/* ---- ours ---- */
+
+static struct leat_dtls_identity *identities[2];
+
+static bool certify_ours(void)
+{
+    struct leat_dtls_identity *identity;
+    if (leat_dtls_identity_new(&identity, leat_rng_thread(), (uint64_t)time(NULL)) != 0) {
+        return false;
+    }
+    leat_dtls_identity_free(identity);
+    return true;
+}
+
+static void take_down_ours(void)
+{
+    for (size_t i = 0; i < 2; i++) {
+        leat_dtls_identity_free(identities[i]);
+        identities[i] = NULL;
+    }
+}
+
+static bool set_up_ours(const struct pair_method *m, const char **why)
+{
+    (void)m;
+    for (size_t i = 0; i < 2; i++) {
+        if (leat_dtls_identity_new(&identities[i], leat_rng_thread(), (uint64_t)time(NULL)) != 0) {
+            take_down_ours();
+            *why = "no identity could be made";
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool side_new(struct leat_dtls **out, size_t side)
+{
+    struct leat_dtls_params params = {
+        .identity = identities[side],
+        .role = side == PAIR_SERVER ? LEAT_DTLS_SERVER : LEAT_DTLS_CLIENT,
+        .profiles = {LEAT_SRTP_AES128_CM_SHA1_80},
+        .profile_count = 1,
+    };
+    leat_dtls_identity_fingerprint(identities[1 - side], params.remote_fingerprint);
+    if (leat_dtls_new(out, &params, NOW_US) != 0) {
+        return false;
+    }
+    leat_dtls_start(*out, NOW_US, NOW_US);
+    return true;
+}
+
+/* What a side does in its turn: read, work, and write. */
+static bool take_turn(struct leat_dtls *d, struct wire *in, struct wire *out, bool *is_connected)
+{
+    const uint8_t *data;
+    size_t len;
+    while ((len = wire_get(in, &data)) != 0) {
+        (void)leat_dtls_receive(d, leat_span(data, len), NOW_US);
+    }
+    while (leat_dtls_wants_job(d)) {
+        leat_dtls_job_begin(d, NOW_US);
+        leat_dtls_job_run(d, leat_rng_thread());
+        leat_dtls_job_end(d, NOW_US);
+    }
+    struct leat_dtls_event event;
+    while (leat_dtls_next_event(d, &event)) {
+        if (event.type != LEAT_DTLS_EVENT_CONNECTED) {
+            return false;
+        }
+        *is_connected = true;
+    }
+    struct leat_span datagram;
+    while (leat_dtls_next_datagram(d, &datagram)) {
+        if (!wire_put(out, datagram.data, datagram.len)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool shake_hands_ours(uint64_t ns[2])
+{
+    static struct wire wires[2]; /* by who receives */
+    struct leat_dtls *sides[2] = {NULL, NULL};
+    bool is_connected[2] = {false, false};
+    bool is_good = true;
+    memset(wires, 0, sizeof(wires));
+    for (size_t i = 0; i < 2; i++) {
+        uint64_t start = pair_cpu_ns();
+        is_good = side_new(&sides[i], i) && is_good;
+        ns[i] += pair_cpu_ns() - start;
+    }
+    for (int turn = 0; is_good && turn < PAIR_TURNS_MAX && (!is_connected[0] || !is_connected[1]);
+         turn++) {
+        size_t i = turn % 2 == 0 ? PAIR_CLIENT : PAIR_SERVER;
+        uint64_t start = pair_cpu_ns();
+        is_good = take_turn(sides[i], &wires[i], &wires[1 - i], &is_connected[i]);
+        ns[i] += pair_cpu_ns() - start;
+    }
+    for (size_t i = 0; i < 2; i++) {
+        uint64_t start = pair_cpu_ns();
+        leat_dtls_free(sides[i]);
+        ns[i] += pair_cpu_ns() - start;
+    }
+    return is_good && is_connected[0] && is_connected[1];
+}
+
+static const struct pair_method pair_ours = {
+    .provider = "leat",
+    .suite = "ECDHE-ECDSA-AES128-GCM-SHA256/P-256",
+    .set_up = set_up_ours,
+    .take_down = take_down_ours,
+    .shake_hands = shake_hands_ours,
+    .certify = certify_ours,
+};
+
+/* ---- rows ---- */
+
+enum op { HANDSHAKE_SERVER = PAIR_SERVER, HANDSHAKE_CLIENT = PAIR_CLIENT, CERTIFICATE };
+
+static const char *const op_names[] = {"handshake-server", "handshake-client", "certificate"};
+
+struct spec {
+    const struct pair_method *method;
+    enum op op;
+};
+
+static bool set_up(void *context, const char **why)
+{
+    const struct spec *x = context;
+    return x->method->set_up(x->method, why);
+}
+
+static void take_down(void *context)
+{
+    const struct spec *x = context;
+    x->method->take_down();
+}
+
+static uint64_t run(void *context, uint64_t times, uint64_t *done)
+{
+    const struct spec *x = context;
+    uint64_t ns[3] = {0, 0, 0}; /* by op */
+    for (*done = 0; *done < times; (*done)++) {
+        uint64_t start = pair_cpu_ns();
+        if (x->op == CERTIFICATE ? !x->method->certify() : !x->method->shake_hands(ns)) {
+            fprintf(stderr, "bench_dtls: %s by %s failed\n", op_names[x->op], x->method->provider);
+            exit(1);
+        }
+        ns[CERTIFICATE] += pair_cpu_ns() - start;
+    }
+    return ns[x->op];
+}
+
+/* A method is set up once at a time: no group has two of one provider. */
+static const struct pair_method *const with_p256[] = {
+    &pair_ours,
+    &pair_mbedtls,
+#ifdef BENCH_OPENSSL
+    &pair_openssl,
+#endif
+};
+static const struct pair_method *const with_default_groups[] = {
+    &pair_mbedtls_default,
+#ifdef BENCH_OPENSSL
+    &pair_openssl_default,
+#endif
+};
+
+static void add_group(struct bench *b, enum op op, const struct pair_method *const *methods,
+                      size_t count)
+{
+    static struct spec specs[16];
+    static size_t spec_count;
+    bench_group(b);
+    for (size_t i = 0; i < count && spec_count < LEAT_ARRAY_LEN(specs); i++) {
+        struct spec *x = &specs[spec_count++];
+        *x = (struct spec){.method = methods[i], .op = op};
+        const struct bench_row row = {
+            .key = {.op = op_names[op],
+                    .suite = op == CERTIFICATE ? "ECDSA-P-256" : methods[i]->suite,
+                    .provider = methods[i]->provider},
+            .set_up = set_up,
+            .take_down = take_down,
+            .run = run,
+            .context = x,
+        };
+        bench_add(b, &row);
+    }
+}
+
+static void declare(struct bench *b)
+{
+    if (leat_crypto_start() != 0) {
+        fputs("bench_dtls: no crypto provider passes its known answers\n", stderr);
+        exit(1);
+    }
+    add_group(b, HANDSHAKE_SERVER, with_p256, LEAT_ARRAY_LEN(with_p256));
+    add_group(b, HANDSHAKE_CLIENT, with_p256, LEAT_ARRAY_LEN(with_p256));
+    add_group(b, HANDSHAKE_SERVER, with_default_groups, LEAT_ARRAY_LEN(with_default_groups));
+    add_group(b, HANDSHAKE_CLIENT, with_default_groups, LEAT_ARRAY_LEN(with_default_groups));
+    add_group(b, CERTIFICATE, with_p256, LEAT_ARRAY_LEN(with_p256));
+}
+
+int main(int argc, char **argv)
+{
+    return bench_main(argc, argv, "dtls", declare);
+}

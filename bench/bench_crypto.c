@@ -12,39 +12,6 @@
 static const size_t lengths[] = {20, 100, 1200};
 static const size_t key_lengths[] = {16, 32};
 
-struct bench_key crypto_key(const struct crypto_case *c)
-{
-    static const char *const ops[] = {
-        [CRYPTO_HMAC_SHA1] = "hmac-sha1",
-        [CRYPTO_HMAC_SHA1_KEY_PER_CALL] = "hmac-sha1-key-per-call",
-        [CRYPTO_CTR] = "ctr",
-        [CRYPTO_GCM_SEAL] = "gcm-seal",
-        [CRYPTO_GCM_OPEN] = "gcm-open",
-        [CRYPTO_BLOCK] = "block",
-        [CRYPTO_MASK] = "mask",
-        [CRYPTO_MASK_KEY_PER_CALL] = "mask-key-per-call",
-        [CRYPTO_SET_UP_HMAC_SHA1] = "set-up-hmac-sha1",
-        [CRYPTO_SET_UP_AES] = "set-up-aes",
-        [CRYPTO_SET_UP_GCM] = "set-up-gcm",
-        [CRYPTO_RANDOM] = "random",
-        [CRYPTO_RANDOM_U64] = "random-u64",
-    };
-    struct bench_key key = {
-        .op = ops[c->op], .octets = (unsigned)c->octets, .batch = (unsigned)c->batch};
-
-    switch (c->op) {
-    case CRYPTO_HMAC_SHA1:
-    case CRYPTO_HMAC_SHA1_KEY_PER_CALL:
-    case CRYPTO_SET_UP_HMAC_SHA1:
-    case CRYPTO_RANDOM:
-    case CRYPTO_RANDOM_U64:
-        break;
-    default:
-        key.suite = c->key_len == 16 ? "AES-128" : c->key_len == 32 ? "AES-256" : "ChaCha20";
-    }
-    return key;
-}
-
 static void declare_hmac(struct bench *b)
 {
     for (size_t i = 0; i < LEAT_ARRAY_LEN(lengths); i++) {

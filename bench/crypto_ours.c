@@ -33,23 +33,6 @@ struct state {
     uint8_t sealed[CRYPTO_OCTETS_MAX], sealed_tag[16];
 };
 
-bool crypto_choose(const char *provider, const char *level)
-{
-    static const char *chosen, *chosen_level;
-    bool is_auto = strcmp(provider, CRYPTO_AUTO) == 0;
-    struct leat_crypto_options options = {.provider = is_auto ? NULL : provider, .level = level};
-
-    if (provider == chosen && level == chosen_level) {
-        return true;
-    }
-    if (leat_crypto_start_with(&options) != 0) {
-        return false;
-    }
-    chosen = provider;
-    chosen_level = level;
-    return true;
-}
-
 /* The name in the layer's table of what an operation uses. */
 static const char *primitive_of(const struct crypto_case *c)
 {

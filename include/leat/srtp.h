@@ -10,7 +10,7 @@
 #include <leat/crypto.h>
 #include <leat/profile.h>
 
-#define LEAT_SRTP_TRAILER_MAX 148 /**< octets that protection may add; leave this room */
+#define LEAT_SRTP_TRAILER_MAX 20 /**< octets that protection may add; leave this room */
 #define LEAT_SRTP_REPLAY_WINDOW 1024
 #define LEAT_SRTP_SSRCS_MAX 64 /**< default limit of incoming SSRCs a peer */
 
@@ -36,7 +36,7 @@ struct leat_srtp;
 
 /** @param keys copied; the caller wipes its own
  *  @param ssrc_limit incoming SSRCs, RTP and RTCP together; above 0
- *  @return 0, LEAT_E_NOMEM or LEAT_E_INVALID. */
+ *  @return 0, LEAT_E_NOMEM, LEAT_E_INVALID or LEAT_E_CRYPTO. */
 int leat_srtp_new(struct leat_srtp **out, const struct leat_srtp_keys *keys, size_t ssrc_limit);
 void leat_srtp_free(struct leat_srtp *s); /**< NULL is fine; wipes */
 
@@ -72,6 +72,8 @@ enum leat_srtp_verdict leat_srtp_unprotect_rtcp(struct leat_srtp *s, uint8_t *pk
  */
 enum leat_srtp_verdict leat_srtp_protect(struct leat_srtp *s, struct leat_span plain, uint8_t *out,
                                          size_t cap, size_t *out_len);
+
+#define LEAT_SRTP_BATCH_MAX 64 /**< packets that are protected at once; longer batches are cut */
 
 /** One RTP packet for one receiver. */
 struct leat_srtp_job {

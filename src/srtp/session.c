@@ -1,33 +1,26 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * SRTP and SRTCP of one peer: two tables of streams, one a direction, each stream a libsrtp2
- * session of one SSRC. libsrtp2 derives the keys and does framing, indexes and replay windows; what
- * stands here is what it leaves open.
+ * SRTP and SRTCP of one peer.
  *
- * Receiving. Shape, lengths and the E bit are checked before libsrtp2 sees a packet. An SSRC
- * becomes known with its first packet that authenticates, RTP or RTCP (a subscriber that never
- * sends RTP still sends reports), up to the limit; a packet that fails leaves no state. The first
- * RTP packet of an SSRC is tried with a roll-over counter of 0 and then of 1: a receiver that lost
- * the packets before the wrap would else reject the stream for ever (RFC 3711 3.3.1). The second
- * try has its own copy, because GCM overwrites what it could not authenticate.
  *
- * Sending. Each SSRC keeps the highest index it has used and which of the 1024 up to it were: one
- * that is used, or too old to know, is refused (RFC 3711 9.1, RFC 7714 8.4), so that a packet which
- * a publisher's network delivered late still goes out and no index does twice. A packet's index is
- * the nearest to the highest that its sequence number can mean, less than 2^15 away: this is what
- * libsrtp2 computes too, so both agree on the roll-over counter. An index counts as used even when
- * protection fails.
- * libsrtp2 counts the SRTCP index itself, per SSRC and from 1, and streams live as long as the
- * keys, so that it never restarts.
+ * Receiving is a table of streams, each a libsrtp2 session of one SSRC. libsrtp2 derives the keys
+ * and does framing, indexes and replay windows; what stands here is what it leaves open. Shape,
+ * lengths and the E bit are checked before libsrtp2 sees a packet. An SSRC becomes known with its
+ * first packet that authenticates, RTP or RTCP (a subscriber that never sends RTP still sends
+ * reports), up to the limit; a packet that fails leaves no state. The first RTP packet of an SSRC
+ * is tried with a roll-over counter of 0 and then of 1: a receiver that lost the packets before the
+ * wrap would else reject the stream for ever (RFC 3711 3.3.1). The second try has its own copy,
+ * because GCM overwrites what it could not authenticate.
+ *
+ * Sending is ours: fanout.c.
  */
 #include <leat/srtp.h>
 
 #include <assert.h>
 #include <stdlib.h>
 
-#include <leat/seq.h>
-
 #include "glue.h"
+#include "session.h"
 #include "stream.h"
 
 #define RTP_HEADER_LEN 12
@@ -36,18 +29,15 @@
 #define CM_RTCP_TAG_LEN 10
 #define E_BIT 0x80
 #define PACKET_MAX 65535
-#define BATCH_PLAIN_MAX 2048
-#define RETRY_MAX 2048         /* longer packets get one try; media does not come in such sizes */
-#define INDEX_END (1ull << 48) /* RFC 3711 9.2: no more packets under one key */
-
-static_assert(LEAT_SRTP_TRAILER_MAX >= SRTP_MAX_TRAILER_LEN + 4, "libsrtp2 may write more");
+#define RETRY_MAX 2048 /* longer packets get one try; media does not come in such sizes */
 
 struct leat_srtp {
     struct leat_srtp_keys keys;
     size_t ssrc_limit;
     size_t rtp_tag_len, rtcp_tag_len;
     bool is_aead;
-    struct leat__srtp_table receive, send;
+    struct leat__srtp_table receive;
+    struct leat__srtp_fanout send;
 };
 
 int leat_srtp_start(void)
@@ -88,6 +78,11 @@ int leat_srtp_new(struct leat_srtp **out, const struct leat_srtp_keys *keys, siz
         keys->profile == LEAT_SRTP_AEAD_AES_128_GCM || keys->profile == LEAT_SRTP_AEAD_AES_256_GCM;
     s->rtcp_tag_len = s->is_aead ? LEAT__SRTP_GCM_TAG_LEN : CM_RTCP_TAG_LEN;
     s->rtp_tag_len = keys->profile == LEAT_SRTP_AES128_CM_SHA1_32 ? 4 : s->rtcp_tag_len;
+    int error = leat__srtp_fanout_init(&s->send, keys->profile, &keys->send);
+    if (error != 0) {
+        leat_srtp_free(s);
+        return error;
+    }
     *out = s;
     return 0;
 }
@@ -98,9 +93,14 @@ void leat_srtp_free(struct leat_srtp *s)
         return;
     }
     leat__srtp_table_deinit(&s->receive);
-    leat__srtp_table_deinit(&s->send);
+    leat__srtp_fanout_deinit(&s->send);
     leat_wipe(s, sizeof(*s));
     free(s);
+}
+
+struct leat__srtp_fanout *leat__srtp_fanout_of(struct leat_srtp *s)
+{
+    return &s->send;
 }
 
 enum leat_srtp_profile leat_srtp_profile_of(const struct leat_srtp *s)
@@ -256,139 +256,4 @@ enum leat_srtp_verdict leat_srtp_unprotect_rtcp(struct leat_srtp *s, uint8_t *pk
         return run(srtp_unprotect_rtcp, stream->session, pkt, len);
     }
     return unprotect_unknown(s, ssrc, false, pkt, len);
-}
-
-/* ---- sending ---- */
-
-/* The sending stream of an SSRC, made when it is new; NULL on failure. */
-static struct leat__srtp_stream *send_stream(struct leat_srtp *s, uint32_t ssrc)
-{
-    struct leat__srtp_stream *stream = leat__srtp_table_get(&s->send, ssrc);
-    if (stream != NULL) {
-        return stream;
-    }
-    struct leat__srtp_stream fresh;
-    if (leat__srtp_table_reserve(&s->send) != 0 ||
-        leat__srtp_stream_open(&fresh, s->keys.profile, &s->keys.send, ssrc,
-                               LEAT_SRTP_REPLAY_WINDOW) != 0) {
-        return NULL;
-    }
-    return leat__srtp_table_add(&s->send, &fresh);
-}
-
-static bool is_used(const struct leat__srtp_stream *stream, uint64_t index)
-{
-    size_t bit = (size_t)(index % LEAT_SRTP_REPLAY_WINDOW);
-    return (stream->used[bit / 64] >> (bit % 64) & 1) != 0;
-}
-
-static void set_used(struct leat__srtp_stream *stream, uint64_t index, bool value)
-{
-    size_t bit = (size_t)(index % LEAT_SRTP_REPLAY_WINDOW);
-    uint64_t mask = 1ull << (bit % 64);
-    stream->used[bit / 64] = value ? stream->used[bit / 64] | mask : stream->used[bit / 64] & ~mask;
-}
-
-/* A higher index: the window moves up to it, what it skips is not used yet. */
-static void advance(struct leat__srtp_stream *stream, uint64_t index)
-{
-    uint64_t step = index - stream->index;
-    if (!stream->has_rtp || step >= LEAT_SRTP_REPLAY_WINDOW) {
-        memset(stream->used, 0, sizeof(stream->used));
-    } else {
-        for (uint64_t i = stream->index + 1; i < index; i++) {
-            set_used(stream, i, false);
-        }
-    }
-    stream->index = index;
-    stream->has_rtp = true;
-    set_used(stream, index, true);
-}
-
-/* Use the index that `seq` means; false when it was used, or when nobody knows any more. */
-static bool take_index(struct leat__srtp_stream *stream, uint16_t seq)
-{
-    if (!stream->has_rtp) {
-        advance(stream, seq);
-        return true;
-    }
-    int ahead = leat_seq16_diff(seq, (uint16_t)stream->index);
-    if (ahead > 0) {
-        if (stream->index + (uint64_t)ahead >= INDEX_END) {
-            return false;
-        }
-        advance(stream, stream->index + (uint64_t)ahead);
-        return true;
-    }
-    uint64_t behind = (uint64_t)-ahead;
-    if (behind >= LEAT_SRTP_REPLAY_WINDOW || behind > stream->index ||
-        is_used(stream, stream->index - behind)) {
-        return false;
-    }
-    set_used(stream, stream->index - behind, true);
-    return true;
-}
-
-static enum leat_srtp_verdict protect_copy(library_call call, srtp_t session,
-                                           struct leat_span plain, uint8_t *out, size_t *out_len)
-{
-    memcpy(out, plain.data, plain.len);
-    size_t len = plain.len;
-    enum leat_srtp_verdict verdict = run(call, session, out, &len);
-    if (verdict == LEAT_SRTP_OK) {
-        *out_len = len;
-        return LEAT_SRTP_OK;
-    }
-    return LEAT_SRTP_FAILED;
-}
-
-enum leat_srtp_verdict leat_srtp_protect(struct leat_srtp *s, struct leat_span plain, uint8_t *out,
-                                         size_t cap, size_t *out_len)
-{
-    if (!is_rtp(plain.data, plain.len)) {
-        return LEAT_SRTP_MALFORMED;
-    }
-    if (cap < LEAT_SRTP_TRAILER_MAX || cap - LEAT_SRTP_TRAILER_MAX < plain.len) {
-        return LEAT_SRTP_NO_ROOM;
-    }
-    struct leat__srtp_stream *stream = send_stream(s, leat_get_u32(plain.data + 8));
-    if (stream == NULL) {
-        return LEAT_SRTP_FAILED;
-    }
-    if (!take_index(stream, leat_get_u16(plain.data + 2))) {
-        return LEAT_SRTP_INDEX_USED;
-    }
-    return protect_copy(srtp_protect, stream->session, plain, out, out_len);
-}
-
-enum leat_srtp_verdict leat_srtp_protect_rtcp(struct leat_srtp *s, struct leat_span plain,
-                                              uint8_t *out, size_t cap, size_t *out_len)
-{
-    if (!is_rtcp(plain.data, plain.len)) {
-        return LEAT_SRTP_MALFORMED;
-    }
-    if (cap < LEAT_SRTP_TRAILER_MAX || cap - LEAT_SRTP_TRAILER_MAX < plain.len) {
-        return LEAT_SRTP_NO_ROOM;
-    }
-    struct leat__srtp_stream *stream = send_stream(s, leat_get_u32(plain.data + 4));
-    if (stream == NULL) {
-        return LEAT_SRTP_FAILED;
-    }
-    return protect_copy(srtp_protect_rtcp, stream->session, plain, out, out_len);
-}
-
-void leat_srtp_protect_batch(struct leat_srtp_job *jobs, size_t count)
-{
-    uint8_t plain[BATCH_PLAIN_MAX];
-    for (size_t i = 0; i < count; i++) {
-        struct leat_srtp_job *j = &jobs[i];
-        if (j->header.len + j->payload.len > sizeof(plain)) {
-            j->verdict = LEAT_SRTP_MALFORMED;
-            continue;
-        }
-        memcpy(plain, j->header.data, j->header.len);
-        memcpy(plain + j->header.len, j->payload.data, j->payload.len);
-        j->verdict = leat_srtp_protect(j->session, leat_span(plain, j->header.len + j->payload.len),
-                                       j->out, j->cap, &j->out_len);
-    }
 }

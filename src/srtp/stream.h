@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * @file  One SSRC in one direction as a libsrtp2 session of its own, and the table of them.
+ * @file  One incoming SSRC as a libsrtp2 session of its own, and the table of them.
  */
 #ifndef LEAT_SRTP_STREAM_H
 #define LEAT_SRTP_STREAM_H
@@ -11,12 +11,8 @@
 
 struct leat__srtp_stream {
     srtp_t session; /**< NULL: an empty slot */
-    uint64_t index; /**< sending: the highest one used, when has_rtp */
-    /** Sending: which of the LEAT_SRTP_REPLAY_WINDOW indexes up to `index` are used, one bit each
-     * at its remainder. */
-    uint64_t used[LEAT_SRTP_REPLAY_WINDOW / 64];
     uint32_t ssrc;
-    bool has_rtp; /**< an RTP packet was sent, or authenticated; SRTCP alone does not count */
+    bool has_rtp; /**< an RTP packet authenticated; SRTCP alone does not count */
 };
 
 /** Open addressing by SSRC, at most half full. Streams are never removed one by one: what was used

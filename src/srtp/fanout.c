@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A batch is taken in lots of at most LEAT_SRTP_BATCH_MAX packets, each in three steps over all of
+ * its packets: headers written and indexes used; payloads encrypted from the plaintext they share
+ * into each receiver's packet; tags made. So a provider gets many messages under different keys at
+ * once.
+ *
+ *   CM    header | payload ^ key stream | roll-over counter, then the tag in its place
+ *   AEAD  header | sealed payload | tag
+ *
+ * The tag of CM covers the roll-over counter, which is not sent (RFC 3711 4.2): it is written where
+ * the tag will stand, so that the message to authenticate is one piece.
+ *
+ * An index counts as used from the moment it is taken, whatever becomes of its packet.
+ */
+#include "fanout.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#include "derive.h"
+#include "session.h"
+
+#define RTP_HEADER_LEN 12
+#define RTCP_HEADER_LEN 8
+#define RTCP_TRAILER_LEN 4 /* E bit and index */
+#define ROC_LEN 4
+#define TAG_LEN 20 /* HMAC-SHA1 before it is cut */
+#define GCM_TAG_LEN 16
+#define CM_TAG_LEN 10
+#define CM_SHORT_TAG_LEN 4
+#define E_BIT 0x80000000u
+#define PACKET_MAX 65535
+
+static_assert(LEAT_SRTP_TRAILER_MAX >= GCM_TAG_LEN + RTCP_TRAILER_LEN, "the longest trailer");
+static_assert(LEAT_SRTP_TRAILER_MAX >= CM_TAG_LEN + RTCP_TRAILER_LEN, "the longest of CM");
+
+/* ---- keys ---- */
+
+static int seal_init(struct leat__srtp_seal *seal, enum leat_srtp_profile profile, bool is_aead,
+                     const struct leat_srtp_master *master, bool is_rtcp)
+{
+    struct leat__srtp_session_keys keys;
+    size_t key_len = leat_srtp_profile_key_len(profile);
+    int error = leat__srtp_derive(profile, master, is_rtcp, &keys);
+
+    memcpy(seal->salt, keys.salt, sizeof(seal->salt));
+    if (error == 0 && is_aead) {
+        seal->gcm = calloc(1, sizeof(*seal->gcm));
+        error = seal->gcm == NULL ? LEAT_E_NOMEM
+                                  : leat_gcm_init_for_batch(seal->gcm, keys.cipher, key_len);
+    } else if (error == 0) {
+        leat_hmac_sha1_init(&seal->hmac, keys.auth, sizeof(keys.auth));
+        seal->aes = calloc(1, sizeof(*seal->aes));
+        error = seal->aes == NULL ? LEAT_E_NOMEM
+                                  : leat_aes_init_for_batch(seal->aes, keys.cipher, key_len);
+    }
+    leat_wipe(&keys, sizeof(keys));
+    return error;
+}
+
+static void seal_deinit(struct leat__srtp_seal *seal, bool is_aead)
+{
+    if (is_aead && seal->gcm != NULL) {
+        leat_gcm_deinit(seal->gcm);
+        free(seal->gcm);
+    } else if (!is_aead && seal->aes != NULL) {
+        leat_aes_deinit(seal->aes);
+        free(seal->aes);
+    }
+    leat_wipe(seal, sizeof(*seal));
+}
+
+int leat__srtp_fanout_init(struct leat__srtp_fanout *f, enum leat_srtp_profile profile,
+                           const struct leat_srtp_master *master)
+{
+    *f = (struct leat__srtp_fanout){0};
+    f->is_aead = profile == LEAT_SRTP_AEAD_AES_128_GCM || profile == LEAT_SRTP_AEAD_AES_256_GCM;
+    f->rtcp_tag_len = f->is_aead ? GCM_TAG_LEN : CM_TAG_LEN; /* also with _32: RFC 5764 4.1.2 */
+    f->rtp_tag_len = profile == LEAT_SRTP_AES128_CM_SHA1_32 ? CM_SHORT_TAG_LEN : f->rtcp_tag_len;
+    int error = seal_init(&f->rtp, profile, f->is_aead, master, false);
+    if (error == 0) {
+        error = seal_init(&f->rtcp, profile, f->is_aead, master, true);
+    }
+    if (error != 0) {
+        leat__srtp_fanout_deinit(f);
+    }
+    return error;
+}
+
+void leat__srtp_fanout_deinit(struct leat__srtp_fanout *f)
+{
+    seal_deinit(&f->rtp, f->is_aead);
+    seal_deinit(&f->rtcp, f->is_aead);
+    leat__srtp_outgoing_deinit(&f->outgoing);
+    leat_wipe(f, sizeof(*f));
+}
+
+/* ---- counters and initialization vectors ---- */
+
+static void xor_u32(uint8_t *at, uint32_t value)
+{
+    leat_put_u32(at, leat_get_u32(at) ^ value);
+}
+
+/* RFC 3711 4.1.1: (salt * 2^16) ^ (SSRC * 2^64) ^ (index * 2^16). */
+static void make_counter(const struct leat__srtp_seal *seal, uint32_t ssrc, uint64_t index,
+                         uint8_t iv[static 16])
+{
+    memcpy(iv, seal->salt, LEAT_SRTP_SALT_MAX);
+    leat_put_u16(iv + 14, 0);
+    xor_u32(iv + 4, ssrc);
+    xor_u32(iv + 8, (uint32_t)(index >> 16));
+    leat_put_u16(iv + 12, (uint16_t)(leat_get_u16(iv + 12) ^ index));
+}
+
+/* RFC 7714 8.1, 9.1: salt ^ (SSRC * 2^48) ^ index, which is ROC and sequence number, or the SRTCP
+ * index. */
+static void make_iv(const struct leat__srtp_seal *seal, uint32_t ssrc, uint64_t index,
+                    uint8_t iv[static 12])
+{
+    memcpy(iv, seal->salt, 12);
+    xor_u32(iv + 2, ssrc);
+    xor_u32(iv + 6, (uint32_t)(index >> 16));
+    leat_put_u16(iv + 10, (uint16_t)(leat_get_u16(iv + 10) ^ index));
+}
+
+/* ---- RTP ---- */
+
+/* The header with CSRCs and extension block (RFC 3550 5.1, 5.3.1), or 0 when `p` does not hold it.
+ */
+static size_t header_len_of(struct leat_span p)
+{
+    if (p.len < RTP_HEADER_LEN || p.data[0] >> 6 != 2) {
+        return 0;
+    }
+    size_t len = RTP_HEADER_LEN + 4 * (size_t)(p.data[0] & 0x0f);
+    if ((p.data[0] & 0x10) != 0) {
+        if (p.len < len + 4) {
+            return 0;
+        }
+        len += 4 + 4 * (size_t)leat_get_u16(p.data + len + 2);
+    }
+    return len <= p.len ? len : 0;
+}
+
+struct lot {
+    size_t cm_count, ctr_count, gcm_count;
+    struct leat_srtp_job *cm[LEAT_SRTP_BATCH_MAX], *gcm[LEAT_SRTP_BATCH_MAX];
+    struct leat_aes_ctr_job ctr_jobs[LEAT_SRTP_BATCH_MAX];
+    struct leat_hmac_sha1_job hmac_jobs[LEAT_SRTP_BATCH_MAX];
+    struct leat_gcm_job gcm_jobs[LEAT_SRTP_BATCH_MAX];
+    uint8_t tags[LEAT_SRTP_BATCH_MAX][TAG_LEN];
+};
+
+static void add_cm(struct lot *lot, struct leat_srtp_job *j, const struct leat__srtp_seal *seal,
+                   uint32_t ssrc, uint64_t index)
+{
+    uint8_t *payload = j->out + j->header.len, *end = payload + j->payload.len;
+    if (j->payload.len != 0) {
+        struct leat_aes_ctr_job *c = &lot->ctr_jobs[lot->ctr_count++];
+        c->aes = seal->aes;
+        c->in = j->payload.data;
+        c->len = j->payload.len;
+        c->out = payload;
+        make_counter(seal, ssrc, index, c->iv);
+    }
+    leat_put_u32(end, (uint32_t)(index >> 16));
+    lot->hmac_jobs[lot->cm_count] = (struct leat_hmac_sha1_job){
+        &seal->hmac, leat_span(j->out, (size_t)(end + ROC_LEN - j->out)), lot->tags[lot->cm_count]};
+    lot->cm[lot->cm_count++] = j;
+}
+
+static void add_gcm(struct lot *lot, struct leat_srtp_job *j, const struct leat__srtp_seal *seal,
+                    uint32_t ssrc, uint64_t index)
+{
+    struct leat_gcm_job *g = &lot->gcm_jobs[lot->gcm_count];
+    g->gcm = seal->gcm;
+    g->aad = leat_span(j->out, j->header.len);
+    g->in = j->payload.data;
+    g->len = j->payload.len;
+    g->out = j->out + j->header.len;
+    g->tag = g->out + j->payload.len;
+    make_iv(seal, ssrc, index, g->iv);
+    lot->gcm[lot->gcm_count++] = j;
+}
+
+static enum leat_srtp_verdict add(struct lot *lot, struct leat_srtp_job *j)
+{
+    struct leat__srtp_fanout *f = leat__srtp_fanout_of(j->session);
+    struct leat__srtp_outgoing *o;
+    uint64_t index;
+
+    if (header_len_of(j->header) != j->header.len || j->payload.len > PACKET_MAX - j->header.len) {
+        return LEAT_SRTP_MALFORMED;
+    }
+    if (j->cap < LEAT_SRTP_TRAILER_MAX ||
+        j->cap - LEAT_SRTP_TRAILER_MAX < j->header.len + j->payload.len) {
+        return LEAT_SRTP_NO_ROOM;
+    }
+    uint32_t ssrc = leat_get_u32(j->header.data + 8);
+    o = leat__srtp_outgoing_get(&f->outgoing, ssrc);
+    if (o == NULL) {
+        return LEAT_SRTP_FAILED;
+    }
+    if (!leat__srtp_outgoing_take(o, leat_get_u16(j->header.data + 2), &index)) {
+        return LEAT_SRTP_INDEX_USED;
+    }
+    if (j->out != j->header.data) {
+        memcpy(j->out, j->header.data, j->header.len);
+    }
+    j->out_len = j->header.len + j->payload.len + f->rtp_tag_len;
+    (f->is_aead ? add_gcm : add_cm)(lot, j, &f->rtp, ssrc, index);
+    return LEAT_SRTP_OK;
+}
+
+static void fail_all(struct leat_srtp_job **jobs, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        jobs[i]->verdict = LEAT_SRTP_FAILED;
+    }
+}
+
+static void put_tags(struct lot *lot)
+{
+    leat_hmac_sha1_batch(lot->hmac_jobs, lot->cm_count);
+    for (size_t i = 0; i < lot->cm_count; i++) {
+        size_t message_len = lot->hmac_jobs[i].message.len - ROC_LEN;
+        memcpy(lot->cm[i]->out + message_len, lot->tags[i], lot->cm[i]->out_len - message_len);
+    }
+}
+
+static void seal_lot(struct lot *lot)
+{
+    if (leat_aes_ctr_batch(lot->ctr_jobs, lot->ctr_count) == 0) {
+        put_tags(lot);
+    } else {
+        fail_all(lot->cm, lot->cm_count);
+    }
+    if (leat_gcm_seal_batch(lot->gcm_jobs, lot->gcm_count) != 0) {
+        fail_all(lot->gcm, lot->gcm_count);
+    }
+}
+
+void leat_srtp_protect_batch(struct leat_srtp_job *jobs, size_t count)
+{
+    struct lot lot;
+    for (size_t n; count > 0; jobs += n, count -= n) {
+        n = count < LEAT_SRTP_BATCH_MAX ? count : LEAT_SRTP_BATCH_MAX;
+        lot.cm_count = lot.ctr_count = lot.gcm_count = 0;
+        for (size_t i = 0; i < n; i++) {
+            jobs[i].verdict = add(&lot, &jobs[i]);
+        }
+        seal_lot(&lot);
+    }
+}
+
+enum leat_srtp_verdict leat_srtp_protect(struct leat_srtp *s, struct leat_span plain, uint8_t *out,
+                                         size_t cap, size_t *out_len)
+{
+    size_t header_len = header_len_of(plain);
+    struct leat_srtp_job job = {
+        .session = s,
+        .header = leat_span(plain.data, header_len),
+        .payload = leat_span(plain.data + header_len, plain.len - header_len),
+        .out = out,
+        .cap = cap,
+    };
+    if (header_len == 0) {
+        return LEAT_SRTP_MALFORMED;
+    }
+    leat_srtp_protect_batch(&job, 1);
+    if (job.verdict == LEAT_SRTP_OK) {
+        *out_len = job.out_len;
+    }
+    return job.verdict;
+}
+
+/* ---- RTCP ---- */
+
+/* RFC 3711 3.4: header | ciphered rest | E bit and index | tag over all of it. */
+static int seal_rtcp_cm(const struct leat__srtp_fanout *f, struct leat_span plain, uint32_t ssrc,
+                        uint32_t index, uint8_t *out)
+{
+    uint8_t iv[16], tag[TAG_LEN];
+    struct leat_span message = leat_span(out, plain.len + RTCP_TRAILER_LEN);
+    make_counter(&f->rtcp, ssrc, index, iv);
+    if (plain.len > RTCP_HEADER_LEN &&
+        leat_aes_ctr(f->rtcp.aes, iv, plain.data + RTCP_HEADER_LEN, plain.len - RTCP_HEADER_LEN,
+                     out + RTCP_HEADER_LEN) != 0) {
+        return LEAT_E_CRYPTO;
+    }
+    leat_put_u32(out + plain.len, E_BIT | index);
+    leat_hmac_sha1(&f->rtcp.hmac, &message, 1, tag);
+    memcpy(out + message.len, tag, f->rtcp_tag_len);
+    return 0;
+}
+
+/* RFC 7714 9: header | sealed rest | tag | E bit and index; the header and that word are the
+ * additional data. */
+static int seal_rtcp_gcm(const struct leat__srtp_fanout *f, struct leat_span plain, uint32_t ssrc,
+                         uint32_t index, uint8_t *out)
+{
+    uint8_t iv[12], aad[RTCP_HEADER_LEN + RTCP_TRAILER_LEN];
+    make_iv(&f->rtcp, ssrc, index, iv);
+    memcpy(aad, plain.data, RTCP_HEADER_LEN);
+    leat_put_u32(aad + RTCP_HEADER_LEN, E_BIT | index);
+    leat_put_u32(out + plain.len + GCM_TAG_LEN, E_BIT | index);
+    return leat_gcm_seal(f->rtcp.gcm, iv, leat_span(aad, sizeof(aad)), plain.data + RTCP_HEADER_LEN,
+                         plain.len - RTCP_HEADER_LEN, out + RTCP_HEADER_LEN, out + plain.len);
+}
+
+enum leat_srtp_verdict leat_srtp_protect_rtcp(struct leat_srtp *s, struct leat_span plain,
+                                              uint8_t *out, size_t cap, size_t *out_len)
+{
+    struct leat__srtp_fanout *f = leat__srtp_fanout_of(s);
+    uint32_t index;
+
+    if (plain.len < RTCP_HEADER_LEN || plain.len > PACKET_MAX || plain.data[0] >> 6 != 2) {
+        return LEAT_SRTP_MALFORMED;
+    }
+    if (cap < LEAT_SRTP_TRAILER_MAX || cap - LEAT_SRTP_TRAILER_MAX < plain.len) {
+        return LEAT_SRTP_NO_ROOM;
+    }
+    uint32_t ssrc = leat_get_u32(plain.data + 4);
+    struct leat__srtp_outgoing *o = leat__srtp_outgoing_get(&f->outgoing, ssrc);
+    if (o == NULL) {
+        return LEAT_SRTP_FAILED;
+    }
+    if (!leat__srtp_outgoing_take_rtcp(o, &index)) {
+        return LEAT_SRTP_INDEX_USED;
+    }
+    memcpy(out, plain.data, RTCP_HEADER_LEN);
+    if ((f->is_aead ? seal_rtcp_gcm : seal_rtcp_cm)(f, plain, ssrc, index, out) != 0) {
+        return LEAT_SRTP_FAILED;
+    }
+    *out_len = plain.len + RTCP_TRAILER_LEN + f->rtcp_tag_len;
+    return LEAT_SRTP_OK;
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file  Sending: SRTP and SRTCP framing of our own (RFC 3711 3, RFC 7714 8 and 9), in batches over
+ * many receivers.
+ */
+#ifndef LEAT_SRTP_FANOUT_H
+#define LEAT_SRTP_FANOUT_H
+
+#include "outgoing.h"
+
+/** What protects one kind of packet, RTP or RTCP, for one receiver. */
+struct leat__srtp_seal {
+    uint8_t salt[LEAT_SRTP_SALT_MAX];
+    struct leat_hmac_sha1 hmac; /**< CM */
+    union {
+        struct leat_aes *aes; /**< CM */
+        struct leat_gcm *gcm; /**< AEAD */
+    };
+};
+
+/** The sending half of a peer's session. */
+struct leat__srtp_fanout {
+    struct leat__srtp_outgoing_table outgoing;
+    bool is_aead;
+    uint8_t rtp_tag_len, rtcp_tag_len;
+    struct leat__srtp_seal rtp, rtcp;
+};
+
+/** @return 0, LEAT_E_NOMEM or LEAT_E_CRYPTO; nothing to take down on either. */
+int leat__srtp_fanout_init(struct leat__srtp_fanout *f, enum leat_srtp_profile profile,
+                           const struct leat_srtp_master *master);
+/** Wipes. Fine after a failed init and on zeroed memory. */
+void leat__srtp_fanout_deinit(struct leat__srtp_fanout *f);
+
+#endif

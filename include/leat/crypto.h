@@ -21,8 +21,10 @@ struct leat_crypto_provider; /* private table: src/crypto/provider.h */
 
 /**
  * Choose the provider of each primitive: known answers must pass (FIPS 197, SP 800-38A, RFC 2202,
- * FIPS 180, the GCM test cases). Call once, before other threads start and before any context is
- * made.
+ * FIPS 180, the GCM test cases), then a measurement of some milliseconds on messages of 100 and
+ * 1200 octets decides, for one message and for batches apart. A provider that misses an answer is
+ * dropped for that primitive with a log line. Call once, before other threads start and before any
+ * context is made.
  * @return 0, or LEAT_E_CRYPTO when no provider of some primitive passes (there is no start without
  * it).
  */
@@ -41,19 +43,28 @@ struct leat_crypto_options {
 /**
  * leat_crypto_start with options (NULL: none). May be called again while no other thread uses this
  * layer: contexts keep the provider they were set up with, what has none takes the new choice.
- * @return 0, LEAT_E_CRYPTO, or LEAT_E_INVALID for a provider that is unknown or does not run here.
+ * @return 0, LEAT_E_CRYPTO, or LEAT_E_INVALID for a level that is unknown or a provider that is
+ * unknown or does not run here.
  */
 int leat_crypto_start_with(const struct leat_crypto_options *options);
 
 /** The names of the providers that run on this machine, the reference provider first. @return NULL
  * past the end. */
 const char *leat_crypto_provider_name(size_t i);
+/** Its library and version, "mbedTLS 2.28.3" and the like: the one that runs, not the one built
+ * against. @return NULL past the end. */
+const char *leat_crypto_provider_version(size_t i);
 
-/** One row of the provider table: primitive ("hmac-sha1", "aes-128-ctr", ...) and provider
- * ("mbedtls"). @return false past the end. */
-bool leat_crypto_describe(size_t row, const char **primitive, const char **provider);
-/** "mbedTLS 2.28.3" and the like: the library that runs, not the one built against. */
-const char *leat_crypto_library_version(void);
+/** One row of the provider table. */
+struct leat_crypto_row {
+    const char *primitive;  /**< "hmac-sha1", "hmac-sha1-batch", "aes-128-ctr", ... */
+    const char *provider;   /**< "mbedtls", "openssl" or "ipsecmb" */
+    const char *level;      /**< its CPU level, or NULL */
+    double ns_100, ns_1200; /**< a message of so many octets, as measured at start */
+};
+
+/** @return false past the end. */
+bool leat_crypto_describe(size_t row, struct leat_crypto_row *out);
 
 /* ---- secrets ---- */
 

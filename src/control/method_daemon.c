@@ -34,7 +34,7 @@ static void put_known_text(struct leat_json_writer *w, const char *key, const ch
 
 static void put_libraries(struct leat_json_writer *w, const struct leat_control_info *info)
 {
-    const char *primitive, *provider;
+    struct leat_crypto_row row;
     leat_json_write_key(w, "dtls");
     leat_json_open(w, '{');
     leat_json_put_text(w, "backend", "mbedtls");
@@ -46,13 +46,21 @@ static void put_libraries(struct leat_json_writer *w, const struct leat_control_
     put_known_text(w, "mbedtls", info->dtls_version);
     put_known_text(w, "srtp2", info->srtp_version);
     put_known_text(w, "cjson", leat_json_library_version());
+    for (size_t i = 1; leat_crypto_provider_name(i) != NULL; i++) { /* 0 is mbedTLS */
+        put_known_text(w, leat_crypto_provider_name(i), leat_crypto_provider_version(i));
+    }
     leat_json_close(w, '}');
     leat_json_write_key(w, "crypto");
     leat_json_open(w, '[');
-    for (size_t i = 0; leat_crypto_describe(i, &primitive, &provider); i++) {
+    for (size_t i = 0; leat_crypto_describe(i, &row); i++) {
         leat_json_open(w, '{');
-        leat_json_put_text(w, "primitive", primitive);
-        leat_json_put_text(w, "provider", provider);
+        leat_json_put_text(w, "primitive", row.primitive);
+        leat_json_put_text(w, "provider", row.provider);
+        if (row.level != NULL) {
+            leat_json_put_text(w, "level", row.level);
+        }
+        leat_json_put_double(w, "ns_100", row.ns_100);
+        leat_json_put_double(w, "ns_1200", row.ns_1200);
         leat_json_close(w, '}');
     }
     leat_json_close(w, ']');

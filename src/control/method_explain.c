@@ -180,12 +180,15 @@ static void put_hop_facts(struct leat_json_writer *w, enum hop hop, const struct
 }
 
 /** Of the cipher that media goes through. */
-static const char *provider(void)
+static const char *provider(enum leat_srtp_profile profile)
 {
-    const char *primitive, *name;
-    for (size_t i = 0; leat_crypto_describe(i, &primitive, &name); i++) {
-        if (strcmp(primitive, "aes-128-ctr") == 0) {
-            return name;
+    const char *primitive = profile == LEAT_SRTP_AEAD_AES_128_GCM   ? "aes-128-gcm-batch"
+                            : profile == LEAT_SRTP_AEAD_AES_256_GCM ? "aes-256-gcm-batch"
+                                                                    : "aes-128-ctr-batch";
+    struct leat_crypto_row row;
+    for (size_t i = 0; leat_crypto_describe(i, &row); i++) {
+        if (strcmp(row.primitive, primitive) == 0) {
+            return row.provider;
         }
     }
     return "";
@@ -215,7 +218,7 @@ static void finish(struct leat__control_call *call, struct leat__control_request
     leat_json_close(w, ']');
     leat_json_write_key(w, "path");
     leat_json_open(w, '{');
-    leat_json_put_text(w, "provider", provider());
+    leat_json_put_text(w, "provider", provider(q->facts.profile));
     leat_json_put_text(w, "srtp_profile", leat_srtp_profile_text(q->facts.profile));
     leat_json_close(w, '}');
     leat_json_close(w, '}');

@@ -157,12 +157,22 @@ void leat_hmac_sha1(const struct leat_hmac_sha1 *h, const struct leat_span *part
     }
 }
 
+/* What is left over after full sets of lanes is done one by one when it is few: a set costs the
+ * same however many of its lanes are in use. */
+#define LANES 16
+
 void leat_hmac_sha1_batch(const struct leat_hmac_sha1_job *jobs, size_t count)
 {
-    if (leat__hmac_sha1_batch(leat__crypto_provider(LEAT_CRYPTO_HMAC_SHA1_BATCH), jobs, count) !=
+    size_t few = count % LANES < leat__crypto_hmac_batch_from() ? count % LANES : 0;
+    size_t many = count - few;
+
+    if (leat__hmac_sha1_batch(leat__crypto_provider(LEAT_CRYPTO_HMAC_SHA1_BATCH), jobs, many) !=
         0) {
-        for (size_t i = 0; i < count; i++) {
+        for (size_t i = 0; i < many; i++) {
             set_unknowable(jobs[i].tag);
         }
+    }
+    for (size_t i = many; i < count; i++) {
+        leat_hmac_sha1(jobs[i].h, &jobs[i].message, 1, jobs[i].tag);
     }
 }

@@ -1,14 +1,28 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which provider serves which primitive: chosen once at start among those whose known answers pass
- * (known_answers.c), constant from then on. Until then the reference provider serves all.
+ * Which provider serves which primitive: chosen at start among those that run here and whose known
+ * answers pass (known_answers.c), by what they cost (measure.c); constant from then on. Until then
+ * the reference provider serves all.
+ *
+ * Answers and costs are found once a process, so that a later choice is cheap.
  */
-#include <pthread.h>
+#include <leat/log.h>
 
 #include "provider.h"
 
-/* In the order of preference. A further provider is one file and one row here. */
-static const struct leat_crypto_provider *const built_in[] = {&leat__crypto_mbedtls};
+static const struct leat_crypto_provider *const built_in[] = {
+    &leat__crypto_mbedtls,
+#ifdef LEAT_HAVE_OPENSSL
+    &leat__crypto_openssl,
+#endif
+#ifdef LEAT_HAVE_IPSECMB
+    &leat__crypto_ipsecmb_sse, &leat__crypto_ipsecmb_avx2, &leat__crypto_ipsecmb_avx512,
+#endif
+};
+#define BUILT_IN LEAT_ARRAY_LEN(built_in)
+
+/* A later one must be better by this to be preferred: what noise can do. */
+#define CLEARLY_BETTER 0.94
 
 static const char *const primitive_names[LEAT_CRYPTO_PRIMITIVE_COUNT] = {
     [LEAT_CRYPTO_SHA256] = "sha-256",
@@ -25,46 +39,202 @@ static const char *const primitive_names[LEAT_CRYPTO_PRIMITIVE_COUNT] = {
     [LEAT_CRYPTO_KEY_STREAM] = "key-stream",
 };
 
-/* NULL: the reference provider. */
-static const struct leat_crypto_provider *chosen[LEAT_CRYPTO_PRIMITIVE_COUNT];
+static const char *const level_names[] = {
+    [LEAT_CRYPTO_LEVEL_NONE] = "none",
+    [LEAT_CRYPTO_LEVEL_SSE] = "sse",
+    [LEAT_CRYPTO_LEVEL_AVX2] = "avx2",
+    [LEAT_CRYPTO_LEVEL_AVX512] = "avx512",
+};
 
-static pthread_once_t version_once = PTHREAD_ONCE_INIT;
-static char version_text[64];
+struct choice {
+    const struct leat_crypto_provider *provider; /* NULL: the reference provider */
+    struct leat_crypto_cost cost;
+};
+
+static struct choice chosen[LEAT_CRYPTO_PRIMITIVE_COUNT];
+static size_t hmac_batch_from = 1;
+
+/* What is known of the built-in providers. */
+static struct {
+    bool is_known, is_available;
+    char version[64];
+    struct {
+        bool is_known, passes;
+        struct leat_crypto_cost cost;
+    } primitives[LEAT_CRYPTO_PRIMITIVE_COUNT];
+} known[BUILT_IN];
 
 const struct leat_crypto_provider *leat__crypto_provider(enum leat_crypto_primitive primitive)
 {
-    return chosen[primitive] != NULL ? chosen[primitive] : &leat__crypto_mbedtls;
+    return chosen[primitive].provider != NULL ? chosen[primitive].provider : &leat__crypto_mbedtls;
 }
 
-int leat__crypto_choose(const struct leat_crypto_provider *const *providers, size_t count)
+size_t leat__crypto_hmac_batch_from(void)
 {
-    const struct leat_crypto_provider *choice[LEAT_CRYPTO_PRIMITIVE_COUNT] = {NULL};
+    return hmac_batch_from;
+}
+
+/* ---- the choice ---- */
+
+bool leat__crypto_examine(const struct leat_crypto_provider *p,
+                          enum leat_crypto_primitive primitive, struct leat_crypto_cost *cost)
+{
+    return leat__crypto_provider_passes(p, primitive) && leat__crypto_measure(p, primitive, cost);
+}
+
+/* Both sizes weigh the same, as ratios. */
+static bool is_clearly_better(const struct leat_crypto_cost *a, const struct leat_crypto_cost *b)
+{
+    return a->ns_100 * a->ns_1200 < CLEARLY_BETTER * CLEARLY_BETTER * b->ns_100 * b->ns_1200;
+}
+
+static void choose_one(const struct leat_crypto_provider *const *providers, size_t count,
+                       const char *wanted, enum leat_crypto_primitive primitive,
+                       leat__crypto_examine_fn *examine, struct choice *best)
+{
+    best->provider = NULL;
+    for (size_t i = 0; i < count; i++) {
+        struct leat_crypto_cost cost = {0};
+        if ((wanted == NULL || strcmp(providers[i]->name, wanted) == 0) &&
+            examine(providers[i], primitive, &cost) &&
+            (best->provider == NULL || is_clearly_better(&cost, &best->cost))) {
+            *best = (struct choice){providers[i], cost};
+        }
+    }
+}
+
+/* One message costs a batch provider as much as a full set of lanes: from how many on does it win
+ * over one after the other? */
+static size_t batch_from(const struct choice *single, const struct choice *batch)
+{
+    if (single->provider == batch->provider || single->cost.ns_1200 <= 0) {
+        return 1;
+    }
+    return 1 + (size_t)(batch->cost.ns_alone / single->cost.ns_1200);
+}
+
+int leat__crypto_choose(const struct leat_crypto_provider *const *providers, size_t count,
+                        const char *wanted, leat__crypto_examine_fn *examine)
+{
+    struct choice choice[LEAT_CRYPTO_PRIMITIVE_COUNT];
 
     for (size_t i = 0; i < LEAT_CRYPTO_PRIMITIVE_COUNT; i++) {
-        for (size_t p = 0; p < count && choice[i] == NULL; p++) {
-            if (leat__crypto_provider_passes(providers[p], (enum leat_crypto_primitive)i)) {
-                choice[i] = providers[p];
-            }
+        enum leat_crypto_primitive primitive = (enum leat_crypto_primitive)i;
+        choose_one(providers, count, wanted, primitive, examine, &choice[i]);
+        if (choice[i].provider == NULL && wanted != NULL) {
+            choose_one(providers, count, NULL, primitive, examine, &choice[i]);
         }
-        if (choice[i] == NULL) {
+        if (choice[i].provider == NULL) {
             return LEAT_E_CRYPTO;
         }
     }
     memcpy(chosen, choice, sizeof(chosen));
+    hmac_batch_from =
+        batch_from(&chosen[LEAT_CRYPTO_HMAC_SHA1], &chosen[LEAT_CRYPTO_HMAC_SHA1_BATCH]);
     return 0;
+}
+
+/* ---- the built-in providers ---- */
+
+static bool is_available(size_t i)
+{
+    if (!known[i].is_known) {
+        known[i].is_available =
+            built_in[i]->is_available == NULL || built_in[i]->is_available(built_in[i]);
+        if (known[i].is_available) {
+            built_in[i]->version(known[i].version, sizeof(known[i].version));
+        }
+        known[i].is_known = true;
+    }
+    return known[i].is_available;
+}
+
+/* Does it serve this at all? One that does not is not dropped for it. */
+static bool is_served(const struct leat_crypto_provider *p, enum leat_crypto_primitive primitive)
+{
+    switch (primitive) {
+    case LEAT_CRYPTO_SHA256:
+        return p->sha256 != NULL;
+    case LEAT_CRYPTO_HMAC_SHA1:
+    case LEAT_CRYPTO_HMAC_SHA1_BATCH:
+        return p->hmac_sha1.tag != NULL || p->sha1.begin != NULL;
+    case LEAT_CRYPTO_KEY_STREAM:
+        return p->key_stream != NULL;
+    case LEAT_CRYPTO_AES_128_CTR:
+    case LEAT_CRYPTO_AES_128_CTR_BATCH:
+    case LEAT_CRYPTO_AES_256_CTR:
+    case LEAT_CRYPTO_AES_256_CTR_BATCH:
+        return p->aes.init != NULL;
+    case LEAT_CRYPTO_AES_128_GCM:
+    case LEAT_CRYPTO_AES_128_GCM_BATCH:
+    case LEAT_CRYPTO_AES_256_GCM:
+    case LEAT_CRYPTO_AES_256_GCM_BATCH:
+        return p->gcm.init != NULL;
+    }
+    return false;
+}
+
+static bool examine_once(const struct leat_crypto_provider *p, enum leat_crypto_primitive primitive,
+                         struct leat_crypto_cost *cost)
+{
+    size_t i = 0;
+    while (built_in[i] != p) {
+        i++;
+    }
+    if (!is_served(p, primitive)) {
+        return false;
+    }
+    if (!known[i].primitives[primitive].is_known) {
+        known[i].primitives[primitive].is_known = true;
+        known[i].primitives[primitive].passes =
+            leat__crypto_examine(p, primitive, &known[i].primitives[primitive].cost);
+        if (!known[i].primitives[primitive].passes) {
+            leat_log(LEAT_LOG_WARN, "crypto_dropped",
+                     "provider=%s level=%s primitive=%s reason=\"its known answers fail\"", p->name,
+                     level_names[p->level], primitive_names[primitive]);
+        }
+    }
+    *cost = known[i].primitives[primitive].cost;
+    return known[i].primitives[primitive].passes;
+}
+
+/* @return false for a text that names no level. */
+static bool level_of(const char *text, enum leat_crypto_level *out)
+{
+    for (size_t i = 0; i < LEAT_ARRAY_LEN(level_names); i++) {
+        if (strcmp(text, level_names[i]) == 0) {
+            *out = (enum leat_crypto_level)i;
+            return true;
+        }
+    }
+    return false;
 }
 
 int leat_crypto_start_with(const struct leat_crypto_options *options)
 {
-    if (options != NULL && options->provider != NULL &&
-        strcmp(options->provider, leat__crypto_mbedtls.name) != 0) {
+    const struct leat_crypto_provider *providers[BUILT_IN];
+    const char *wanted = options != NULL ? options->provider : NULL;
+    enum leat_crypto_level highest = LEAT_CRYPTO_LEVEL_AVX512;
+    size_t count = 0;
+    bool is_there = wanted == NULL;
+
+    if (options != NULL && options->level != NULL && !level_of(options->level, &highest)) {
+        return LEAT_E_INVALID;
+    }
+    for (size_t i = 0; i < BUILT_IN; i++) {
+        if (built_in[i]->level <= highest && is_available(i)) {
+            providers[count++] = built_in[i];
+            is_there = is_there || strcmp(built_in[i]->name, wanted) == 0;
+        }
+    }
+    if (!is_there) {
         return LEAT_E_INVALID;
     }
     /* The random generator falls back on the reference provider whatever is chosen. */
     if (!leat__crypto_provider_passes(&leat__crypto_mbedtls, LEAT_CRYPTO_KEY_STREAM)) {
         return LEAT_E_CRYPTO;
     }
-    return leat__crypto_choose(built_in, LEAT_ARRAY_LEN(built_in));
+    return leat__crypto_choose(providers, count, wanted, examine_once);
 }
 
 int leat_crypto_start(void)
@@ -72,28 +242,47 @@ int leat_crypto_start(void)
     return leat_crypto_start_with(NULL);
 }
 
-const char *leat_crypto_provider_name(size_t i)
+/* ---- description ---- */
+
+/* The built-in provider of the i-th name that runs here; levels share a name. */
+static size_t find(size_t i)
 {
-    return i < LEAT_ARRAY_LEN(built_in) ? built_in[i]->name : NULL;
+    const char *last = "";
+    for (size_t at = 0; at < BUILT_IN; at++) {
+        if (is_available(at) && strcmp(built_in[at]->name, last) != 0) {
+            last = built_in[at]->name;
+            if (i-- == 0) {
+                return at;
+            }
+        }
+    }
+    return BUILT_IN;
 }
 
-bool leat_crypto_describe(size_t row, const char **primitive, const char **provider)
+const char *leat_crypto_provider_name(size_t i)
+{
+    size_t at = find(i);
+    return at < BUILT_IN ? built_in[at]->name : NULL;
+}
+
+const char *leat_crypto_provider_version(size_t i)
+{
+    size_t at = find(i);
+    return at < BUILT_IN ? known[at].version : NULL;
+}
+
+bool leat_crypto_describe(size_t row, struct leat_crypto_row *out)
 {
     if (row >= LEAT_CRYPTO_PRIMITIVE_COUNT) {
         return false;
     }
-    *primitive = primitive_names[row];
-    *provider = leat__crypto_provider((enum leat_crypto_primitive)row)->name;
+    const struct leat_crypto_provider *p = leat__crypto_provider((enum leat_crypto_primitive)row);
+    *out = (struct leat_crypto_row){
+        .primitive = primitive_names[row],
+        .provider = p->name,
+        .level = p->level != LEAT_CRYPTO_LEVEL_NONE ? level_names[p->level] : NULL,
+        .ns_100 = chosen[row].cost.ns_100,
+        .ns_1200 = chosen[row].cost.ns_1200,
+    };
     return true;
-}
-
-static void write_version(void)
-{
-    leat__crypto_mbedtls.version(version_text, sizeof(version_text));
-}
-
-const char *leat_crypto_library_version(void)
-{
-    pthread_once(&version_once, write_version);
-    return version_text;
 }

@@ -120,15 +120,42 @@ struct leat_crypto_provider {
 };
 
 extern const struct leat_crypto_provider leat__crypto_mbedtls;
+#ifdef LEAT_HAVE_OPENSSL
+extern const struct leat_crypto_provider leat__crypto_openssl;
+#endif
+#ifdef LEAT_HAVE_IPSECMB
+extern const struct leat_crypto_provider leat__crypto_ipsecmb_sse, leat__crypto_ipsecmb_avx2,
+    leat__crypto_ipsecmb_avx512;
+#endif
+
+/** Nanoseconds a message of 100 and of 1200 octets, in batches of 16 where the primitive is a
+ * batch; alone: a batch of one message of 1200 octets, hmac-sha1-batch only. */
+struct leat_crypto_cost {
+    double ns_100, ns_1200, ns_alone;
+};
 
 /** Does the provider serve the primitive, and do its known answers pass? */
 bool leat__crypto_provider_passes(const struct leat_crypto_provider *p,
                                   enum leat_crypto_primitive primitive);
+/** @return false when an operation failed. */
+bool leat__crypto_measure(const struct leat_crypto_provider *p,
+                          enum leat_crypto_primitive primitive, struct leat_crypto_cost *out);
+/** May the provider serve the primitive, and at what cost? */
+typedef bool leat__crypto_examine_fn(const struct leat_crypto_provider *p,
+                                     enum leat_crypto_primitive primitive,
+                                     struct leat_crypto_cost *cost);
+/** By known answers and measurement. */
+leat__crypto_examine_fn leat__crypto_examine;
 /**
- * Take for each primitive the first of these providers that passes.
+ * Take for each primitive the cheapest of these providers that may serve it; of those named
+ * `wanted` when one may. Of two that cost about the same the first.
+ * @param wanted NULL: no preference
  * @return 0, or LEAT_E_CRYPTO with the choice unchanged when some primitive has none.
  */
-int leat__crypto_choose(const struct leat_crypto_provider *const *providers, size_t count);
+int leat__crypto_choose(const struct leat_crypto_provider *const *providers, size_t count,
+                        const char *wanted, leat__crypto_examine_fn *examine);
+/** How many HMACs must be wanted for the batch provider to be the faster one. */
+size_t leat__crypto_hmac_batch_from(void);
 /** The provider in use; before any choice it is the reference provider. Never NULL. */
 const struct leat_crypto_provider *leat__crypto_provider(enum leat_crypto_primitive primitive);
 

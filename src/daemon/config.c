@@ -371,6 +371,48 @@ static int read_srtp(struct leat_config *c, const struct place *at, const leat_j
     return read_object(c, at, j, keys, LEAT_ARRAY_LEN(keys));
 }
 
+/* ---- crypto ---- */
+
+/* One of the words, or "auto", which is kept as "". */
+static int read_word(const struct place *at, const leat_json *j, const char *const *words,
+                     size_t word_count, const char *what, char *out, size_t cap)
+{
+    struct leat_span text;
+    if (is_text(j, "auto")) {
+        out[0] = '\0';
+        return 0;
+    }
+    for (size_t i = 0; i < word_count; i++) {
+        if (is_text(j, words[i]) && leat_json_string(j, &text) && leat_text_copy(out, cap, text)) {
+            return 0;
+        }
+    }
+    return expected(at, what, j);
+}
+
+static int read_crypto_provider(struct leat_config *c, const struct place *at, const leat_json *j)
+{
+    static const char *const words[] = {"mbedtls", "openssl", "ipsecmb"};
+    return read_word(at, j, words, LEAT_ARRAY_LEN(words),
+                     "\"auto\", \"mbedtls\", \"openssl\" or \"ipsecmb\"", c->crypto_provider,
+                     sizeof c->crypto_provider);
+}
+
+static int read_crypto_level(struct leat_config *c, const struct place *at, const leat_json *j)
+{
+    static const char *const words[] = {"avx512", "avx2", "sse", "none"};
+    return read_word(at, j, words, LEAT_ARRAY_LEN(words),
+                     "\"auto\", \"avx512\", \"avx2\", \"sse\" or \"none\"", c->crypto_level,
+                     sizeof c->crypto_level);
+}
+
+static int read_crypto(struct leat_config *c, const struct place *at, const leat_json *j)
+{
+    static const struct key keys[] = {{"provider", read_crypto_provider},
+                                      {"level", read_crypto_level}};
+    return read_object(c, at, j, keys, LEAT_ARRAY_LEN(keys));
+}
+
 /* ---- codecs ---- */
 
 static int read_codec_name(struct leat_codec *codec, const struct place *at, const leat_json *j)
@@ -583,6 +625,7 @@ int leat_config_parse(struct leat_config *c, const char *file, struct leat_span 
                                       {"log", read_log},
                                       {"dtls", read_dtls},
                                       {"srtp", read_srtp},
+                                      {"crypto", read_crypto},
                                       {"codecs", read_codecs},
                                       {"limits", read_limits},
                                       {"receive_buffer", read_receive_buffer},

@@ -32,6 +32,7 @@ struct leat_config {
     unsigned workers; /**< 0 = auto */
     enum leat_log_level log_level;
     char certificate[LEAT_CONFIG_PATH_MAX], key[LEAT_CONFIG_PATH_MAX]; /**< "" = made at start */
+    char crypto_provider[16], crypto_level[8];                         /**< "" = auto */
     struct leat_sdp_policy policy;                                     /**< dtls.setup and codecs */
     unsigned handshakes; /**< jobs of one worker that run at once */
     enum leat_srtp_profile profiles[LEAT_SRTP_PROFILES_MAX];

@@ -18,17 +18,20 @@
 static const char usage[] =
     "usage: leatd --config FILE [--control SOCKET] [--port N]\n"
     "       leatd --config FILE --check-config\n"
+    "       leatd --crypto [--config FILE]\n"
     "       leatd --version | --help\n"
     "\n"
     "  --config FILE     JSON with comments; conf/leatd.json explains every key\n"
     "  --check-config    read the configuration and the certificate, say what is wrong, and end\n"
+    "  --crypto          measure and show which library does which part of the encryption, and "
+    "end\n"
     "  --control SOCKET  path of the control socket, in place of control.socket\n"
     "  --port N          UDP port of the first worker with listen \"auto\", in place of port\n"
     "  --version         versions of leatd and of its libraries\n";
 
 struct arguments {
     const char *config, *control, *port;
-    bool is_check, is_version, is_help;
+    bool is_check, is_crypto, is_version, is_help;
 };
 
 static bool read_arguments(struct arguments *a, int argc, char **argv)
@@ -43,6 +46,8 @@ static bool read_arguments(struct arguments *a, int argc, char **argv)
             value = &a->port;
         } else if (strcmp(argv[i], "--check-config") == 0) {
             a->is_check = true;
+        } else if (strcmp(argv[i], "--crypto") == 0) {
+            a->is_crypto = true;
         } else if (strcmp(argv[i], "--version") == 0) {
             a->is_version = true;
         } else if (strcmp(argv[i], "--help") == 0) {
@@ -60,6 +65,28 @@ static bool read_arguments(struct arguments *a, int argc, char **argv)
         }
     }
     return true;
+}
+
+static int print_crypto(const struct leat_config *c)
+{
+    char why[LEAT_CONFIG_WHY_MAX];
+    struct leat_crypto_row row;
+    const char *name;
+    if (leat_node_start_crypto(c, why, sizeof why) != 0) {
+        (void)fprintf(stderr, "leatd: %s\n", why);
+        return 1;
+    }
+    (void)printf("%-20s %-10s %-8s %12s %12s\n", "primitive", "provider", "level", "ns/100 B",
+                 "ns/1200 B");
+    for (size_t i = 0; leat_crypto_describe(i, &row); i++) {
+        (void)printf("%-20s %-10s %-8s %12.0f %12.0f\n", row.primitive, row.provider,
+                     row.level != NULL ? row.level : "-", row.ns_100, row.ns_1200);
+    }
+    (void)printf("\nproviders that run here:\n");
+    for (size_t i = 0; (name = leat_crypto_provider_name(i)) != NULL; i++) {
+        (void)printf("  %-10s %s\n", name, leat_crypto_provider_version(i));
+    }
+    return 0;
 }
 
 static int print_versions(void)
@@ -126,14 +153,20 @@ int main(int argc, char **argv)
     if (a.is_version) {
         return print_versions();
     }
+    leat_config_init(&config);
+    if (a.config == NULL && a.is_crypto) {
+        return print_crypto(&config);
+    }
     if (a.config == NULL) {
         (void)fprintf(stderr, "leatd: --config is missing\n%s", usage);
         return USAGE_ERROR;
     }
-    leat_config_init(&config);
     if (leat_config_load(&config, a.config, why) != 0) {
         (void)fprintf(stderr, "leatd: %s\n", why);
         return USAGE_ERROR;
+    }
+    if (a.is_crypto) {
+        return print_crypto(&config);
     }
     if (apply_overrides(&a, &config) != 0) {
         return USAGE_ERROR;

@@ -94,12 +94,34 @@ static int make_identity(const struct leat_config *c, struct leat_dtls_identity 
     return error;
 }
 
+int leat_node_start_crypto(const struct leat_config *c, char *why, size_t why_cap)
+{
+    struct leat_crypto_options options = {
+        .provider = c->crypto_provider[0] != '\0' ? c->crypto_provider : NULL,
+        .level = c->crypto_level[0] != '\0' ? c->crypto_level : NULL,
+    };
+    int error = leat_crypto_start_with(&options);
+    if (error == LEAT_E_INVALID) {
+        size_t at = (size_t)snprintf(why, why_cap,
+                                     "crypto.provider: \"%s\" is not in this build, its library "
+                                     "is missing, or this CPU (or crypto.level) does not go with "
+                                     "it; what runs here:",
+                                     c->crypto_provider);
+        const char *name;
+        for (size_t i = 0; at < why_cap && (name = leat_crypto_provider_name(i)) != NULL; i++) {
+            at += (size_t)snprintf(why + at, why_cap - at, "%s \"%s\"", i > 0 ? "," : "", name);
+        }
+    } else if (error != 0) {
+        (void)snprintf(why, why_cap, "no crypto provider passes its known answers");
+    }
+    return error;
+}
+
 int leat_node_check_identity(const struct leat_config *config, char *why, size_t why_cap)
 {
     struct leat_dtls_identity *identity = NULL;
-    int error = leat_crypto_start();
+    int error = leat_node_start_crypto(config, why, why_cap);
     if (error != 0) {
-        (void)snprintf(why, why_cap, "no crypto provider passes its known answers");
         return error;
     }
     error = make_identity(config, &identity, why, why_cap);
@@ -439,11 +461,11 @@ static int start_control(struct node *n, char *why, size_t why_cap)
     return leat_unix_listen(&n->server, n->loop, n->config->socket, &events, n, why, why_cap);
 }
 
-static int start_libraries(char *why, size_t why_cap)
+static int start_libraries(const struct leat_config *c, char *why, size_t why_cap)
 {
-    if (leat_crypto_start() != 0) {
-        (void)snprintf(why, why_cap, "no crypto provider passes its known answers");
-        return LEAT_E_CRYPTO;
+    int error = leat_node_start_crypto(c, why, why_cap);
+    if (error != 0) {
+        return error;
     }
     if (leat_srtp_start() != 0) {
         (void)snprintf(why, why_cap,
@@ -456,7 +478,7 @@ static int start_libraries(char *why, size_t why_cap)
 static int start(struct node *n, char *why, size_t why_cap)
 {
     static const int signums[SIGNALS] = {SIGTERM, SIGINT, SIGHUP};
-    int error = start_libraries(why, why_cap);
+    int error = start_libraries(n->config, why, why_cap);
     if (error == 0) {
         error = make_identity(n->config, &n->identity, why, why_cap);
     }
@@ -498,9 +520,11 @@ static void say_started(const struct node *n)
     leat_log(LEAT_LOG_INFO, "started", "version=%s pid=%d workers=%u socket=%s fingerprint=%s",
              LEAT_VERSION, n->info->pid, n->info->workers, n->config->socket,
              leat_dtls_fingerprint_format(fingerprint, fingerprint_text));
-    const char *primitive, *provider;
-    for (size_t i = 0; leat_crypto_describe(i, &primitive, &provider); i++) {
-        leat_log(LEAT_LOG_DEBUG, "crypto", "primitive=%s provider=%s", primitive, provider);
+    struct leat_crypto_row row;
+    for (size_t i = 0; leat_crypto_describe(i, &row); i++) {
+        leat_log(LEAT_LOG_INFO, "crypto",
+                 "primitive=%s provider=%s level=%s ns_100=%.0f ns_1200=%.0f", row.primitive,
+                 row.provider, row.level != NULL ? row.level : "none", row.ns_100, row.ns_1200);
     }
     for (size_t i = 0; i < n->info->listen_count; i++) {
         leat_log(LEAT_LOG_INFO, "listening", "worker=%u udp=%s", n->info->listen[i].worker,

@@ -192,29 +192,80 @@ static void known_answers__primitive_not_served_or_too_large__fail_for_it(void)
 
 /* ---- the choice ---- */
 
-static const char *provider_of(const char *wanted)
+static struct leat_crypto_row row_of(const char *wanted)
 {
-    const char *primitive, *provider;
-    for (size_t row = 0; leat_crypto_describe(row, &primitive, &provider); row++) {
-        if (strcmp(primitive, wanted) == 0) {
-            return provider;
+    struct leat_crypto_row row;
+    for (size_t i = 0; leat_crypto_describe(i, &row); i++) {
+        if (strcmp(row.primitive, wanted) == 0) {
+            return row;
         }
     }
-    return "no such row";
+    return (struct leat_crypto_row){.provider = "no such row"};
 }
 
-static void choose__a_liar_first__drops_it_where_it_lies(void)
+/* Costs by name and by kind, in place of a measurement. */
+static bool examine_made_up(const struct leat_crypto_provider *p,
+                            enum leat_crypto_primitive primitive, struct leat_crypto_cost *cost)
+{
+    bool is_batch =
+        primitive == LEAT_CRYPTO_HMAC_SHA1_BATCH || primitive == LEAT_CRYPTO_AES_128_GCM_BATCH;
+    if (strcmp(p->name, "lanes") == 0) { /* many at once; one alone costs as much as sixteen */
+        *cost = is_batch ? (struct leat_crypto_cost){10, 100, 1600}
+                         : (struct leat_crypto_cost){160, 1600, 0};
+        return primitive != LEAT_CRYPTO_SHA256;
+    }
+    if (strcmp(p->name, "single") == 0) {
+        *cost = (struct leat_crypto_cost){40, 400, 400};
+        return primitive != LEAT_CRYPTO_AES_256_CTR;
+    }
+    if (strcmp(p->name, "near") == 0) { /* within what noise can do of the one before */
+        *cost = (struct leat_crypto_cost){39, 398, 400};
+        return true;
+    }
+    *cost = (struct leat_crypto_cost){100, 1000, 1000};
+    return true;
+}
+
+static const struct leat_crypto_provider slow_one = {.name = "slow"}, lanes = {.name = "lanes"},
+                                         single = {.name = "single"}, near_one = {.name = "near"};
+static const struct leat_crypto_provider *const made_up[] = {&slow_one, &lanes, &single, &near_one};
+
+static void choose__by_cost__takes_the_cheapest_for_each_primitive(void)
+{
+    LEAT_CHECK_INT(leat__crypto_choose(made_up, 4, NULL, examine_made_up), 0);
+    LEAT_CHECK_STR(row_of("hmac-sha1").provider, "single");
+    LEAT_CHECK_STR(row_of("hmac-sha1-batch").provider, "lanes");
+    LEAT_CHECK_STR(row_of("aes-128-gcm").provider, "single");
+    LEAT_CHECK_STR(row_of("aes-128-gcm-batch").provider, "lanes");
+    LEAT_CHECK_STR(row_of("aes-256-ctr").provider, "near");
+    LEAT_CHECK(row_of("hmac-sha1").ns_100 == 40 && row_of("hmac-sha1-batch").ns_1200 == 100);
+    /* 1600 ns for a set of lanes against 400 for one. */
+    LEAT_CHECK_INT(leat__crypto_hmac_batch_from(), 5);
+    LEAT_CHECK_INT(leat_crypto_start(), 0);
+}
+
+static void choose__a_wanted_one__takes_it_where_it_serves_and_others_elsewhere(void)
+{
+    LEAT_CHECK_INT(leat__crypto_choose(made_up, 4, "lanes", examine_made_up), 0);
+    LEAT_CHECK_STR(row_of("hmac-sha1").provider, "lanes");
+    LEAT_CHECK_STR(row_of("sha-256").provider, "single");
+    LEAT_CHECK_INT(leat__crypto_hmac_batch_from(), 1);
+    LEAT_CHECK_INT(leat_crypto_start(), 0);
+}
+
+static void choose__a_liar__is_dropped_where_it_lies(void)
 {
     struct leat_crypto_provider liar = *GOOD;
     const struct leat_crypto_provider *providers[] = {&liar, GOOD};
     struct leat_aes a;
     liar.name = "liar";
     liar.aes.ctr = lie_aes_ctr;
-    LEAT_CHECK_INT(leat__crypto_choose(providers, 2), 0);
-    LEAT_CHECK_STR(provider_of("aes-128-ctr"), "mbedtls");
-    LEAT_CHECK_STR(provider_of("aes-256-ctr"), "mbedtls");
-    LEAT_CHECK_STR(provider_of("hmac-sha1"), "liar");
-    LEAT_CHECK_STR(provider_of("aes-256-gcm"), "liar");
+    LEAT_CHECK_INT(leat__crypto_choose(providers, 2, "liar", leat__crypto_examine), 0);
+    LEAT_CHECK_STR(row_of("aes-128-ctr").provider, "mbedtls");
+    LEAT_CHECK_STR(row_of("aes-256-ctr").provider, "mbedtls");
+    LEAT_CHECK_STR(row_of("hmac-sha1").provider, "liar");
+    LEAT_CHECK_STR(row_of("aes-256-gcm").provider, "liar");
+    LEAT_CHECK(row_of("aes-256-gcm").ns_100 > 0);
     LEAT_CHECK_INT(leat_aes_init(&a, "0123456789abcdef", 16), 0);
     LEAT_CHECK(a.provider == GOOD);
     leat_aes_deinit(&a);
@@ -223,30 +274,69 @@ static void choose__a_liar_first__drops_it_where_it_lies(void)
 
 static void choose__no_provider_passes__is_an_error_and_changes_nothing(void)
 {
+    static const struct leat_crypto_options reference = {.provider = "mbedtls"};
     struct leat_crypto_provider liar = *GOOD;
     const struct leat_crypto_provider *providers[] = {&liar};
     liar.name = "liar";
     liar.gcm.open = lie_gcm_open;
+    LEAT_CHECK_INT(leat_crypto_start_with(&reference), 0);
+    LEAT_CHECK_INT(leat__crypto_choose(providers, 1, NULL, leat__crypto_examine), LEAT_E_CRYPTO);
+    LEAT_CHECK_STR(row_of("sha-256").provider, "mbedtls");
+    LEAT_CHECK_INT(leat__crypto_choose(NULL, 0, NULL, leat__crypto_examine), LEAT_E_CRYPTO);
     LEAT_CHECK_INT(leat_crypto_start(), 0);
-    LEAT_CHECK_INT(leat__crypto_choose(providers, 1), LEAT_E_CRYPTO);
-    LEAT_CHECK_STR(provider_of("sha-256"), "mbedtls");
-    LEAT_CHECK_INT(leat__crypto_choose(NULL, 0), LEAT_E_CRYPTO);
 }
 
-static void start__built_in_providers__serve_every_primitive(void)
+static void start__every_provider_pinned__serves_what_it_can(void)
 {
-    static const char *const names[] = {
-        "sha-256",           "hmac-sha1",   "hmac-sha1-batch",   "aes-128-ctr",
-        "aes-128-ctr-batch", "aes-256-ctr", "aes-256-ctr-batch", "aes-128-gcm",
-        "aes-128-gcm-batch", "aes-256-gcm", "aes-256-gcm-batch", "key-stream"};
-    const char *primitive, *provider;
-    LEAT_CHECK_INT(leat_crypto_start(), 0);
-    for (size_t i = 0; i < LEAT_ARRAY_LEN(names); i++) {
-        LEAT_CHECK_STR(provider_of(names[i]), "mbedtls");
+    const char *name;
+    size_t count = 0;
+    LEAT_CHECK_STR(leat_crypto_provider_name(0), "mbedtls");
+    LEAT_CHECK(strncmp(leat_crypto_provider_version(0), "mbedTLS ", 8) == 0);
+    LEAT_CHECK(leat_crypto_provider_version(0)[8] >= '2');
+    for (; (name = leat_crypto_provider_name(count)) != NULL; count++) {
+        struct leat_crypto_options options = {.provider = name};
+        struct leat_crypto_row row;
+        size_t rows = 0;
+        LEAT_CHECK_INT(leat_crypto_start_with(&options), 0);
+        for (; leat_crypto_describe(rows, &row); rows++) {
+            LEAT_CHECK(row.ns_100 > 0 && row.ns_1200 > 0);
+        }
+        LEAT_CHECK_INT(rows, LEAT_CRYPTO_PRIMITIVE_COUNT);
+        LEAT_CHECK_STR(row_of("hmac-sha1-batch").provider, name);
+        LEAT_CHECK_STR(row_of("aes-128-ctr-batch").provider, name);
+        LEAT_CHECK_STR(row_of("aes-256-gcm").provider, name);
+        LEAT_CHECK_STR(row_of("key-stream").provider, name);
+        LEAT_CHECK(strlen(leat_crypto_provider_version(count)) > 4);
     }
-    LEAT_CHECK(!leat_crypto_describe(LEAT_ARRAY_LEN(names), &primitive, &provider));
-    LEAT_CHECK(strncmp(leat_crypto_library_version(), "mbedTLS ", 8) == 0);
-    LEAT_CHECK(leat_crypto_library_version()[8] >= '2');
+    LEAT_CHECK(leat_crypto_provider_version(count) == NULL);
+    LEAT_CHECK_INT(leat_crypto_start(), 0);
+}
+
+/* Every level that the machine has, by masking those above it. */
+static void start__a_highest_level__nothing_above_it_serves(void)
+{
+    static const char *const levels[] = {"none", "sse", "avx2", "avx512"};
+    for (size_t highest = 0; highest < LEAT_ARRAY_LEN(levels); highest++) {
+        struct leat_crypto_options options = {.level = levels[highest]};
+        struct leat_crypto_row row;
+        LEAT_CHECK_INT(leat_crypto_start_with(&options), 0);
+        for (size_t i = 0; leat_crypto_describe(i, &row); i++) {
+            bool is_allowed = row.level == NULL;
+            for (size_t at = 1; at <= highest; at++) {
+                is_allowed = is_allowed || strcmp(row.level, levels[at]) == 0;
+            }
+            LEAT_CHECK_ROW(highest, is_allowed);
+        }
+    }
+    LEAT_CHECK_INT(leat_crypto_start(), 0);
+}
+
+static void start__unknown_provider_or_level__is_refused(void)
+{
+    static const struct leat_crypto_options wrong[] = {{.provider = "rot13"}, {.level = "avx1024"}};
+    for (size_t i = 0; i < LEAT_ARRAY_LEN(wrong); i++) {
+        LEAT_CHECK_INT(leat_crypto_start_with(&wrong[i]), LEAT_E_INVALID);
+    }
 }
 
 /* ---- a provider that fails later: an error for one caller, never a known result ---- */
@@ -288,7 +378,7 @@ static void use_failing_provider(void)
     failing.aes.init = fail_aes_init;
     failing.gcm.open = fail_gcm_open;
     is_failing = false;
-    LEAT_CHECK_INT(leat__crypto_choose(providers, 1), 0);
+    LEAT_CHECK_INT(leat__crypto_choose(providers, 1, NULL, leat__crypto_examine), 0);
 }
 
 static void stop_failing(void)
@@ -360,9 +450,13 @@ LEAT_TESTS(LEAT_TEST(known_answers__reference_provider__pass),
            LEAT_TEST(known_answers__one_function_lies__fail_for_its_primitive_only),
            LEAT_TEST(known_answers__a_batch_lies__fail_for_batches_only),
            LEAT_TEST(known_answers__primitive_not_served_or_too_large__fail_for_it),
-           LEAT_TEST(choose__a_liar_first__drops_it_where_it_lies),
+           LEAT_TEST(choose__by_cost__takes_the_cheapest_for_each_primitive),
+           LEAT_TEST(choose__a_wanted_one__takes_it_where_it_serves_and_others_elsewhere),
+           LEAT_TEST(choose__a_liar__is_dropped_where_it_lies),
            LEAT_TEST(choose__no_provider_passes__is_an_error_and_changes_nothing),
-           LEAT_TEST(start__built_in_providers__serve_every_primitive),
+           LEAT_TEST(start__every_provider_pinned__serves_what_it_can),
+           LEAT_TEST(start__a_highest_level__nothing_above_it_serves),
+           LEAT_TEST(start__unknown_provider_or_level__is_refused),
            LEAT_TEST(hmac_and_digest__provider_fails__give_octets_nobody_knows),
            LEAT_TEST(aes_and_gcm__provider_fails__is_an_error_for_the_caller),
            LEAT_TEST(rng__provider_fails__goes_on))

@@ -81,15 +81,15 @@ bool leat_equal_ct(const void *a, const void *b, size_t len);
  * A cryptographically secure generator: fast key erasure over AES-256-CTR (each refill makes the
  * next key first and forgets the old), octets wiped as they are read. Good for every purpose,
  * secrets included. Not for two threads at once. One that is seeded from the system takes a new
- * seed every 32 MiB, and in the child after a fork(2).
+ * seed every 32 MiB, after five minutes, and in the child after a fork(2).
  */
 struct leat_rng {
     uint8_t key[32];
     uint8_t block[LEAT_RNG_BLOCK];
-    uint32_t at; /**< next unread octet of block */
-    uint32_t
-        is_seeded; /**< taken from the system, so reseeded by volume, time-free; false in tests */
+    uint32_t at;         /**< next unread octet of block */
+    uint32_t is_seeded;  /**< taken from the system, so seeded again; false in tests */
     uint64_t refills;    /**< since the last seed from the system */
+    uint64_t seeded_s;   /**< when, on a clock that never steps */
     uint64_t fork_epoch; /**< the process's fork count when it was seeded */
 };
 

@@ -7,9 +7,10 @@
  *
  * A refill replaces the key before anything of the block is used, and what is read is wiped at
  * once, so memory seen later tells nothing about what was given out earlier. A generator seeded
- * from the system takes a new seed after 2^16 refills (32 MiB), and before its next octet after a
- * fork: a child handler counts forks, and each fill compares. clone(2) and _Fork(3) run no such
- * handlers; do not use a generator after them without a new init.
+ * from the system takes a new seed after 2^16 refills (32 MiB) or at its first refill after
+ * SEED_SECONDS, and before its next octet after a fork: a child handler counts forks, and each fill
+ * compares. clone(2) and _Fork(3) run no such handlers; do not use a generator after them without a
+ * new init.
  *
  * The cipher is the fastest provider's, and the reference provider's where that one fails: its
  * contexts need no heap, so a refill always succeeds. A seeded generator gives the same octets
@@ -20,10 +21,12 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/random.h>
+#include <time.h>
 
 #include "provider.h"
 
 #define REFILLS_PER_SEED (UINT64_C(1) << 16)
+#define SEED_SECONDS 300
 #define SEED_ATTEMPTS 16 /* a signal may interrupt the wait for the kernel's first seed */
 
 static atomic_uint_fast64_t fork_count;
@@ -39,6 +42,14 @@ static void count_fork(void)
 static void watch_forks(void)
 {
     is_watching_forks = pthread_atfork(NULL, NULL, count_fork) == 0;
+}
+
+/* Seconds that go on in suspend too. */
+static uint64_t now_s(void)
+{
+    struct timespec t = {0};
+    (void)clock_gettime(CLOCK_BOOTTIME, &t);
+    return (uint64_t)t.tv_sec;
 }
 
 /* A new key from the kernel; what is left of the block goes. On failure the generator is as it was.
@@ -58,6 +69,7 @@ static int seed_from_system(struct leat_rng *r)
     leat_rng_init_seeded(r, seed);
     r->is_seeded = 1;
     r->fork_epoch = epoch;
+    r->seeded_s = now_s();
     leat_wipe(seed, sizeof(seed));
     return 0;
 }
@@ -106,38 +118,70 @@ static void refill(struct leat_rng *r)
     r->refills++;
 }
 
+/* Of a generator that was seeded from the system: was the process forked since? */
+static bool is_foreign(const struct leat_rng *r)
+{
+    return r->is_seeded && r->fork_epoch != atomic_load_explicit(&fork_count, memory_order_relaxed);
+}
+
+static void reseed_or_abort(struct leat_rng *r)
+{
+    if (seed_from_system(r) != 0) {
+        abort(); /* the other process may hold the same key */
+    }
+}
+
+/* At a refill. When the kernel gives none, the present key is sound; ask again after as many more.
+ */
 static void reseed_when_due(struct leat_rng *r)
 {
-    if (!r->is_seeded) {
-        return;
+    bool is_due = r->refills >= REFILLS_PER_SEED || now_s() - r->seeded_s >= SEED_SECONDS;
+    if (r->is_seeded && is_due && seed_from_system(r) != 0) {
+        r->refills = 0;
+        r->seeded_s = now_s();
     }
-    if (r->fork_epoch != atomic_load_explicit(&fork_count, memory_order_relaxed)) {
-        if (seed_from_system(r) != 0) {
-            abort(); /* the other process may hold the same key */
+}
+
+/* Copy and wipe; for a length that the compiler knows this is a few instructions. */
+static inline void take(struct leat_rng *r, uint8_t *to, size_t n)
+{
+    uint8_t *from = r->block + r->at;
+    memcpy(to, from, n);
+    memset(from, 0, n);
+    __asm__ volatile("" : : "r"(from) : "memory"); /* the wipe stays */
+    r->at += (uint32_t)n;
+}
+
+static void fill_slowly(struct leat_rng *r, uint8_t *to, size_t len)
+{
+    if (is_foreign(r)) {
+        reseed_or_abort(r);
+    }
+    while (len > 0) {
+        if (r->at == LEAT_RNG_BLOCK) {
+            reseed_when_due(r);
+            refill(r);
         }
-    } else if (r->refills >= REFILLS_PER_SEED && seed_from_system(r) != 0) {
-        r->refills = 0; /* the present key is sound; ask again after as many more */
+        size_t n = LEAT_RNG_BLOCK - r->at;
+        n = n < len ? n : len;
+        take(r, to, n);
+        to += n;
+        len -= n;
     }
 }
 
 void leat_rng_fill(struct leat_rng *r, void *out, size_t len)
 {
-    uint8_t *to = out;
-
-    reseed_when_due(r);
-    while (len > 0) {
-        if (r->at == LEAT_RNG_BLOCK) {
-            refill(r);
-        }
-        size_t n = LEAT_RNG_BLOCK - r->at;
-        if (n > len) {
-            n = len;
-        }
-        memcpy(to, r->block + r->at, n);
-        leat_wipe(r->block + r->at, n);
-        r->at += (uint32_t)n;
-        to += n;
-        len -= n;
+    if (len > LEAT_RNG_BLOCK - r->at || is_foreign(r)) {
+        fill_slowly(r, out, len);
+    } else if (len == 8) {
+        take(r, out, 8);
+    } else if (len == 16) {
+        take(r, out, 16);
+    } else if (len == 32) {
+        take(r, out, 32);
+    } else {
+        take(r, out, len);
     }
 }
 

@@ -8,6 +8,7 @@
  * give(stream[32:])
  */
 #include <pthread.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -132,12 +133,29 @@ static void rng__after_its_volume__takes_a_new_seed_unless_it_is_a_tests(void)
     b = a;
     LEAT_CHECK(leat_rng_u64(&a) == leat_rng_u64(&b)); /* the last refill under this seed */
     LEAT_CHECK_INT(a.refills, UINT64_C(1) << 16);
+    b = a;
+    a.at = b.at = LEAT_RNG_BLOCK;
     LEAT_CHECK(leat_rng_u64(&a) != leat_rng_u64(&b));
     LEAT_CHECK_INT(a.refills, 1);
 
     init_model(&a);
     a.refills = UINT64_C(1) << 20;
     LEAT_CHECK_INT(leat_rng_u32(&a), 0x0ebcb5de);
+}
+
+static void rng__five_minutes_after_its_seed__takes_a_new_one(void)
+{
+    struct leat_rng a, b;
+    LEAT_CHECK_INT(leat_rng_init(&a), 0);
+    b = a;
+    LEAT_CHECK(leat_rng_u64(&a) == leat_rng_u64(&b));
+    a.at = b.at = LEAT_RNG_BLOCK;
+    LEAT_CHECK(leat_rng_u64(&a) == leat_rng_u64(&b));
+    a.at = b.at = LEAT_RNG_BLOCK;
+    a.seeded_s -= 300;
+    LEAT_CHECK(leat_rng_u64(&a) != leat_rng_u64(&b));
+    LEAT_CHECK_INT(a.refills, 1);
+    LEAT_CHECK_INT(b.refills, 3);
 }
 
 /* What a child process draws from r; all zero when it could not say. */
@@ -196,57 +214,74 @@ static void rng__fork__leaves_a_tests_generator_alone(void)
     LEAT_CHECK_MEM(child, 32, parent, 32);
 }
 
-/* ---- threads ---- */
+/* ---- threads and processes ---- */
 
-enum { THREADS = 4, DRAWS = 250000, DRAW_LEN = 16 };
+enum { PROCESSES = 4, THREADS = 2, PASSWORDS = 1250000, PASSWORD_LEN = 24 };
+#define ALL ((size_t)PROCESSES * THREADS * PASSWORDS)
 
-struct drawer {
-    uint8_t *out;
-    struct leat_rng *own;
-};
-
-static void *draw_many(void *arg)
+/* 64 bits of each password: two of 10^7 different ones agree in one of 370,000 runs. */
+static void *draw_passwords(void *out)
 {
-    struct drawer *d = arg;
-    d->own = leat_rng_thread();
-    for (size_t i = 0; i < DRAWS; i++) {
-        leat_rng_fill(leat_rng_thread(), d->out + i * DRAW_LEN, DRAW_LEN);
+    uint64_t *prints = out;
+    for (size_t i = 0; i < PASSWORDS; i++) {
+        char password[PASSWORD_LEN];
+        uint64_t print = 0xcbf29ce484222325u;
+        leat_rng_ice_chars(leat_rng_thread(), password, sizeof(password));
+        for (size_t at = 0; at < sizeof(password); at++) {
+            print = (print ^ (uint8_t)password[at]) * 0x100000001b3u;
+        }
+        prints[i] = print;
     }
     return NULL;
 }
 
-static int compare_draws(const void *a, const void *b)
+/* Each process draws with the thread that was there at the fork and with one of its own. */
+static void draw_in_two_threads(uint64_t *prints)
 {
-    return memcmp(a, b, DRAW_LEN);
-}
-
-static void rng__a_million_draws_in_four_threads__have_no_duplicate(void)
-{
-    enum { ALL = THREADS * DRAWS };
-    uint8_t *draws = calloc(ALL, DRAW_LEN);
-    pthread_t threads[THREADS];
-    struct drawer drawers[THREADS];
-    size_t duplicates = 0;
-
-    if (draws == NULL) {
+    pthread_t thread;
+    if (pthread_create(&thread, NULL, draw_passwords, prints + PASSWORDS) != 0) {
         abort();
     }
-    for (size_t i = 0; i < THREADS; i++) {
-        drawers[i].out = draws + i * DRAWS * DRAW_LEN;
-        if (pthread_create(&threads[i], NULL, draw_many, &drawers[i]) != 0) {
-            abort();
+    draw_passwords(prints);
+    pthread_join(thread, NULL);
+}
+
+static int compare_prints(const void *a, const void *b)
+{
+    const uint64_t *x = a, *y = b;
+    return *x < *y ? -1 : *x > *y;
+}
+
+static void rng__ten_million_passwords_over_threads_and_forks__have_no_duplicate(void)
+{
+    uint64_t *prints = mmap(NULL, ALL * sizeof(*prints), PROT_READ | PROT_WRITE,
+                            MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    pid_t children[PROCESSES - 1];
+    size_t duplicates = 0;
+    int status = 0;
+
+    if (prints == MAP_FAILED) {
+        abort();
+    }
+    (void)leat_rng_u32(leat_rng_thread()); /* so that there is a block that children could share */
+    for (size_t i = 0; i < PROCESSES - 1; i++) {
+        children[i] = fork();
+        if (children[i] == 0) {
+            draw_in_two_threads(prints + (i + 1) * THREADS * PASSWORDS);
+            _exit(0);
         }
     }
-    for (size_t i = 0; i < THREADS; i++) {
-        pthread_join(threads[i], NULL);
-        LEAT_CHECK(drawers[i].own != leat_rng_thread());
+    draw_in_two_threads(prints);
+    for (size_t i = 0; i < PROCESSES - 1; i++) {
+        LEAT_CHECK_INT(waitpid(children[i], &status, 0), children[i]);
+        LEAT_CHECK_INT(status, 0);
     }
-    qsort(draws, ALL, DRAW_LEN, compare_draws);
+    qsort(prints, ALL, sizeof(*prints), compare_prints);
     for (size_t i = 1; i < ALL; i++) {
-        duplicates += compare_draws(draws + (i - 1) * DRAW_LEN, draws + i * DRAW_LEN) == 0;
+        duplicates += prints[i - 1] == prints[i];
     }
     LEAT_CHECK_INT(duplicates, 0);
-    free(draws);
+    munmap(prints, ALL * sizeof(*prints));
 }
 
 /* ---- distributions (seeded, so that the outcome is the same in every run) ---- */
@@ -352,7 +387,8 @@ LEAT_TESTS(LEAT_TEST(rng__seeded__gives_the_octets_of_the_model),
            LEAT_TEST(rng__after_its_volume__takes_a_new_seed_unless_it_is_a_tests),
            LEAT_TEST(rng__fork__gives_child_and_parent_different_octets),
            LEAT_TEST(rng__fork__leaves_a_tests_generator_alone),
-           LEAT_TEST(rng__a_million_draws_in_four_threads__have_no_duplicate),
+           LEAT_TEST(rng__five_minutes_after_its_seed__takes_a_new_one),
+           LEAT_TEST(rng__ten_million_passwords_over_threads_and_forks__have_no_duplicate),
            LEAT_TEST(rng__octets__are_evenly_spread),
            LEAT_TEST(rng_below__a_bound_that_does_not_divide__is_without_bias),
            LEAT_TEST(rng_below__small_bounds__reach_every_result),

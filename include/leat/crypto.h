@@ -181,7 +181,7 @@ int leat_aes_ctr_batch(const struct leat_aes_ctr_job *jobs, size_t count);
 struct leat_gcm {
     const struct leat_crypto_provider *provider;
     uint32_t key_len;
-    _Alignas(16) uint8_t state[1024]; /**< provider's, may point at memory of its own */
+    _Alignas(16) uint8_t state[1280]; /**< provider's, may point at memory of its own */
 };
 
 /** @param key_len 16 or 32. @return 0, LEAT_E_INVALID or LEAT_E_CRYPTO. */

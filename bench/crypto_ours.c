@@ -33,52 +33,6 @@ struct state {
     uint8_t sealed[CRYPTO_OCTETS_MAX], sealed_tag[16];
 };
 
-/* The name in the layer's table of what an operation uses. */
-static const char *primitive_of(const struct crypto_case *c)
-{
-    bool is_short = c->key_len == 16;
-
-    switch (c->op) {
-    case CRYPTO_HMAC_SHA1:
-    case CRYPTO_HMAC_SHA1_KEY_PER_CALL:
-    case CRYPTO_SET_UP_HMAC_SHA1:
-        return c->batch > 0 ? "hmac-sha1-batch" : "hmac-sha1";
-    case CRYPTO_CTR:
-    case CRYPTO_BLOCK:
-    case CRYPTO_MASK:
-    case CRYPTO_MASK_KEY_PER_CALL:
-    case CRYPTO_SET_UP_AES:
-        if (c->batch > 0) {
-            return is_short ? "aes-128-ctr-batch" : "aes-256-ctr-batch";
-        }
-        return is_short ? "aes-128-ctr" : "aes-256-ctr";
-    case CRYPTO_GCM_SEAL:
-    case CRYPTO_GCM_OPEN:
-    case CRYPTO_SET_UP_GCM:
-        if (c->batch > 0) {
-            return is_short ? "aes-128-gcm-batch" : "aes-256-gcm-batch";
-        }
-        return is_short ? "aes-128-gcm" : "aes-256-gcm";
-    case CRYPTO_RANDOM:
-    case CRYPTO_RANDOM_U64:
-        return "key-stream";
-    }
-    return "";
-}
-
-/* Whether the chosen provider serves the row: else the figure would be another one's. */
-static bool is_served(const struct spec *s)
-{
-    const char *primitive, *provider;
-
-    for (size_t i = 0; leat_crypto_describe(i, &primitive, &provider); i++) {
-        if (strcmp(primitive, primitive_of(&s->c)) == 0) {
-            return strcmp(s->provider, CRYPTO_AUTO) == 0 || strcmp(provider, s->provider) == 0;
-        }
-    }
-    return false;
-}
-
 static int make_aes(const struct crypto_case *c, struct leat_aes *a, const uint8_t *key)
 {
     return c->batch > 0 ? leat_aes_init_for_batch(a, key, c->key_len)
@@ -142,10 +96,6 @@ static bool set_up(void *context, const char **why)
 
     if (!crypto_choose(s->provider, s->level)) {
         *why = "the provider does not start at this level";
-        return false;
-    }
-    if (!is_served(s)) {
-        *why = "the provider does not serve this operation";
         return false;
     }
     t = s->state = bench_alloc(sizeof(struct state));

@@ -4,7 +4,7 @@
 
 Usage: check_layers.py ROOT. Prints one line a violation and exits 1 if there is any. The tables are the whole
 policy: edit them in the commit that adds a dependency. Checked are
-  - every #include of include/leat, src/<module> and tools/<program>: public headers by ALLOWED and RESTRICTED, library
+  - every #include of include/leat, src/<module>, tools/<program> and bench: public headers by ALLOWED and RESTRICTED, library
     and system headers by DOORS, private headers only from the module's own folder, no '..', no computed name;
   - src/<module>/meson.build: links only what may be included, adds no include path;
   - every public header names its module; every C, Python and shell source and meson.build carries the licence line.
@@ -33,19 +33,20 @@ ALLOWED = {  # module -> modules whose public headers it may include
     "loadgen": {"base", "crypto", "rtp", "json", "sdp", "stun", "dtls", "srtp", "peer", "io"},
     "leatctl": {"base", "json", "io"},
     "leatdump": {"base", "rtp", "stun", "dtls"},
+    "bench": {"base", "crypto", "rtp", "stun", "dtls", "srtp"},
 }
 PROGRAMS = {"leatload": "loadgen", "leatctl": "leatctl", "leatdump": "leatdump"}  # below tools/ -> module
-ENDS = {"daemon", "loadgen", "leatctl", "leatdump"}  # programs: they own a process
+ENDS = {"daemon", "loadgen", "leatctl", "leatdump", "bench"}  # programs: they own a process
 DOORS = {  # library or system header, or the start of its name -> modules that may include it
     "uv.h": {"io"},
     "uv/": {"io"},
-    "mbedtls/": {"crypto", "dtls"},
+    "mbedtls/": {"crypto", "dtls", "bench"},
     "psa/": {"crypto", "dtls"},
-    "srtp2/": {"srtp"},
+    "srtp2/": {"srtp", "bench"},
     "cjson/": {"json"},
-    "openssl/": {"crypto", "dtls"},
-    "intel-ipsec-mb.h": {"crypto"},
-    "sys/": {"io", "daemon", "crypto"},
+    "openssl/": {"crypto", "dtls", "bench"},
+    "intel-ipsec-mb.h": {"crypto", "bench"},
+    "sys/": {"io", "daemon", "crypto", "bench"},
     "linux/": {"io"},
     "net/": {"io"},
     "netinet/": {"io", "base"},  # base: inet_pton and inet_ntop
@@ -53,13 +54,13 @@ DOORS = {  # library or system header, or the start of its name -> modules that 
     "ifaddrs.h": {"io"},
     "netdb.h": {"io"},
     "poll.h": {"io"},
-    "sched.h": {"io", "daemon"},
+    "sched.h": {"io", "daemon", "bench"},
     "pthread.h": {"io", "daemon", "crypto"},  # crypto: pthread_once, and pthread_atfork for the generator
     "threads.h": {"io", "daemon"},
     "fcntl.h": {"io"} | ENDS,
     "signal.h": {"io"} | ENDS,
     "unistd.h": {"io", "base"} | ENDS,  # base: log.c writes its lines
-    "time.h": {"io", "base"},  # base: log.c stamps its lines
+    "time.h": {"io", "base", "bench"},  # base: log.c stamps its lines
     "errno.h": {"io", "crypto"} | ENDS,
 }
 RESTRICTED = {  # public header -> modules that may include it, whatever ALLOWED says
@@ -76,6 +77,7 @@ def module_sources(root, owner):
     for name, module in PROGRAMS.items():
         found += [(path, module) for path in (root / "tools" / name).rglob("*.[ch]")]
         found += [(path, module) for path in (root / "tools").glob(name + ".[ch]")]
+    found += [(path, "bench") for path in (root / "bench").glob("*.[ch]")]
     return sorted(found, key=lambda entry: str(entry[0]))
 
 

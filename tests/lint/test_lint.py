@@ -35,7 +35,7 @@ class Layers(unittest.TestCase):
     def setUp(self):
         self.folder = tempfile.TemporaryDirectory()
         self.root = pathlib.Path(self.folder.name)
-        for name in ("include", "src", "tools"):
+        for name in ("include", "src", "tools", "bench"):
             if (ROOT / name).is_dir():
                 shutil.copytree(ROOT / name, self.root / name,
                                 ignore=shutil.ignore_patterns("__pycache__", "node_modules"))
@@ -113,6 +113,14 @@ class Layers(unittest.TestCase):
                 name = f"src/{module}/planted.c"
                 self.expect(name, f"#include <{header}>", f"may include <{header}>")
                 (self.root / name).unlink()
+
+    def test_bench__libraries_that_it_compares__and_no_other(self):
+        self.assertEqual(self.reported(("bench/planted.c", SPDX + "#include <leat/srtp.h>\n#include <mbedtls/md.h>\n"
+                                        "#include <openssl/evp.h>\n#include <srtp2/srtp.h>\n#include <intel-ipsec-mb.h>\n")), [])
+        self.expect("bench/planted.c", "#include <uv.h>", "may include <uv.h>")
+        self.expect("bench/planted.c", "#include <leat/sfu.h>", "module 'bench' may not use")
+        private = ("src/crypto/planted.h", SPDX)
+        self.expect("bench/planted.c", '#include "planted.h"', "is private to 'crypto'", private)
 
     def test_log_in_a_pure_module(self):
         for module in ("rtp", "stun", "dtls", "srtp", "sdp", "peer", "route", "sfu", "crypto", "json"):

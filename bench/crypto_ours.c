@@ -162,7 +162,7 @@ static uint64_t run(void *context, uint64_t times, uint64_t *done)
         bench_keep(s->state);
     }
     from = bench_now() - from;
-    bench_must(failed == 0, primitive_of(&s->c));
+    bench_must(failed == 0, s->provider);
     *done = rounds * (s->c.batch > 0 ? s->c.batch : 1);
     return from;
 }

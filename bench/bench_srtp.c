@@ -3,33 +3,31 @@
  * SRTP: protect, unprotect and set-up, under each crypto provider, by packaged libsrtp2, and as
  * bare bursts of ipsec-mb without any framing.
  *
- * A lot is what one timing covers: 64 packets (256 when cold), or one batch where that is more.
- * What a caller would have at hand is made before it, untimed: jobs, headers with fresh sequence
- * numbers, packets to unprotect. Sequence numbers go on from lot to lot, so no index is used twice.
- * Peers take turns, so with as many peers as a batch is long, each packet of the batch has a key of
- * its own. All packets of a lot share one payload, and each goes to a buffer of its own.
+ * A lot is what one timing covers: 64 packets, up to 256 when cold. What a caller would have at
+ * hand is made before it, untimed: jobs, headers with fresh sequence numbers, packets to unprotect.
+ * Sequence numbers go on from lot to lot, so no index is used twice. Peers take turns, so with as
+ * many peers as a batch is long, each packet of the batch has a key of its own. All packets of a
+ * lot share one payload; a batch is written to the buffers of the one before, as bare bursts do.
  *
- *   protect         leat_srtp_protect_batch in batches; libsrtp2 protects in place, so it copies
- * header and payload first, packet by packet protect-single  leat_srtp_protect; the header is
- * written in front of the payload within the timing protect-rtcp    leat_srtp_protect_rtcp of a
- * report of 100 octets unprotect       leat_srtp_unprotect; the packets come from a sender of ours
- *   set-up          keys to first protected packet of 1200 octets, and free, while so many other
- *                   sessions live (none where the row has no count: then libsrtp2's NSS starts and
- *                   stops each time)
+ * - protect: leat_srtp_protect_batch; libsrtp2 protects in place, one packet after the other, so it
+ *   copies header and payload first.
+ * - protect-single: leat_srtp_protect; the header is put before the payload within the timing.
+ * - protect-rtcp: leat_srtp_protect_rtcp of a report of 100 octets.
+ * - unprotect: leat_srtp_unprotect; the packets come from a sender of ours.
+ * - set-up: keys to first protected packet of 1200 octets, and free, while so many other sessions
+ *   live. Without a count none does: libsrtp2's NSS then starts and stops each time.
  *
  * Provider "auto" is what leat_crypto_start chooses, the others are pinned.
  *
- * hot:  peers take turns in order, nothing else runs between lots. With more peers than the caches
- *       hold, a peer's state is not in them when its turn comes again.
- * cold: peers take turns in a shuffled order, and before each lot a buffer larger than the second
- *       level cache is walked, untimed; then what the caller has just made (jobs, headers, payload,
- *       packets to unprotect) is touched. So the peers' states and the buffers written to come from
- *       beyond the second level. A lot visits a peer once, or as often as its batch is longer.
+ * - hot: peers take turns in order, nothing else runs between lots. With more peers than the caches
+ *   hold, a peer's state is not in them when its turn comes again.
+ * - cold: peers take turns in a shuffled order, and before each lot a buffer larger than the second
+ *   level cache is walked, untimed; then what the caller has just made (jobs, headers, payload,
+ *   packets to unprotect) is touched. So the peers' states and the buffers written to come from
+ *   beyond the second level, and no buffer is written to twice. A lot visits a peer once.
  */
 #include "bench.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "raw_ipsecmb.h"
@@ -37,9 +35,7 @@
 
 #define HEADER_LEN 12
 #define OCTETS_MAX 1400
-#define ROOM                                                                                       \
-    1664 /* for a packet and its trailer; no power of two, which would share cache sets            \
-          */
+#define ROOM 1664 /* a packet and its trailer; no power of two, they would share cache sets */
 #define LOT_HOT 64
 #define LOT_COLD 256
 #define LOT_SET_UP 8
@@ -92,6 +88,7 @@ static struct sessions kept[CANDIDATES_MAX];
 static struct spec specs[SPECS_MAX];
 static size_t spec_count;
 static bool is_quick;
+static uint8_t walked[EVICT_OCTETS]; /* written once: else all its pages are one */
 
 static struct {
     struct leat_srtp_job jobs[LOT_COLD];
@@ -112,20 +109,9 @@ static void touch(const void *data, size_t len)
     }
 }
 
-static void evict(void)
-{
-    static uint8_t walked[EVICT_OCTETS];
-    static uint8_t round;
-    round++;
-    for (size_t i = 0; i < sizeof(walked); i += 64) {
-        walked[i] = round;
-    }
-    bench_keep(walked);
-}
-
 static void make_cold(const struct point *p, size_t n)
 {
-    evict();
+    touch(walked, sizeof(walked));
     touch(lot.jobs, n * sizeof(lot.jobs[0]));
     touch(lot.headers, n * sizeof(lot.headers[0]));
     touch(lot.peers, n * sizeof(lot.peers[0]));
@@ -172,11 +158,13 @@ static void prepare_set_up(const struct point *p, size_t n)
     for (size_t i = 0; i < n; i++) {
         write_header(lot.headers[i], p, 1, bench_ssrc(i));
         bench_keys(&lot.keys[i], p->suite->profile, i);
+        lot.jobs[i] = (struct leat_srtp_job){.out = lot.out[0], .verdict = LEAT_SRTP_FAILED};
     }
 }
 
 static void prepare(const struct point *p, struct sessions *s, size_t n)
 {
+    size_t buffers = p->is_cold || p->op == UNPROTECT ? n : p->op == PROTECT ? p->batch : 1;
     for (size_t i = 0; i < n; i++) {
         size_t peer = p->is_cold ? s->order[s->at] : s->at;
         s->at = s->at + 1 == s->count ? 0 : s->at + 1;
@@ -186,7 +174,7 @@ static void prepare(const struct point *p, struct sessions *s, size_t n)
             .session = s->ours != NULL ? s->ours[peer] : NULL,
             .header = leat_span(lot.headers[i], HEADER_LEN),
             .payload = leat_span(lot.plain + HEADER_LEN, p->octets - HEADER_LEN),
-            .out = lot.out[i],
+            .out = lot.out[i % buffers],
             .cap = ROOM,
             .verdict = LEAT_SRTP_FAILED,
         };
@@ -254,11 +242,20 @@ static size_t set_up_ours(const struct point *p, struct sessions *s, size_t n)
         }
         memcpy(lot.plain, lot.headers[i], HEADER_LEN);
         lot.jobs[i].verdict =
-            leat_srtp_protect(session, leat_span(lot.plain, p->octets), lot.out[i], ROOM, &len);
+            leat_srtp_protect(session, leat_span(lot.plain, p->octets), lot.out[0], ROOM, &len);
         leat_srtp_free(session);
     }
     (void)s;
     return failed;
+}
+
+/* In place, so the packet is put together first. */
+static uint8_t *copy_plain(const struct point *p, size_t i)
+{
+    uint8_t *out = lot.jobs[i].out;
+    memcpy(out, lot.headers[i], HEADER_LEN);
+    memcpy(out + HEADER_LEN, lot.plain + HEADER_LEN, p->octets - HEADER_LEN);
+    return out;
 }
 
 static size_t protect_stock(const struct point *p, struct sessions *s, size_t n)
@@ -266,9 +263,8 @@ static size_t protect_stock(const struct point *p, struct sessions *s, size_t n)
     size_t failed = 0;
     for (size_t i = 0; i < n; i++) {
         int len = (int)p->octets;
-        memcpy(lot.out[i], lot.headers[i], HEADER_LEN);
-        memcpy(lot.out[i] + HEADER_LEN, lot.plain + HEADER_LEN, p->octets - HEADER_LEN);
-        failed += srtp_protect(s->stock[lot.peers[i]], lot.out[i], &len) != srtp_err_status_ok;
+        uint8_t *out = copy_plain(p, i);
+        failed += srtp_protect(s->stock[lot.peers[i]], out, &len) != srtp_err_status_ok;
     }
     return failed;
 }
@@ -278,9 +274,8 @@ static size_t protect_rtcp_stock(const struct point *p, struct sessions *s, size
     size_t failed = 0;
     for (size_t i = 0; i < n; i++) {
         int len = (int)p->octets;
-        memcpy(lot.out[i], lot.headers[i], HEADER_LEN);
-        memcpy(lot.out[i] + HEADER_LEN, lot.plain + HEADER_LEN, p->octets - HEADER_LEN);
-        failed += srtp_protect_rtcp(s->stock[lot.peers[i]], lot.out[i], &len) != srtp_err_status_ok;
+        uint8_t *out = copy_plain(p, i);
+        failed += srtp_protect_rtcp(s->stock[lot.peers[i]], out, &len) != srtp_err_status_ok;
     }
     return failed;
 }
@@ -306,9 +301,7 @@ static size_t set_up_stock(const struct point *p, struct sessions *s, size_t n)
             continue;
         }
         int len = (int)p->octets;
-        memcpy(lot.out[i], lot.headers[i], HEADER_LEN);
-        memcpy(lot.out[i] + HEADER_LEN, lot.plain + HEADER_LEN, p->octets - HEADER_LEN);
-        failed += srtp_protect(session, lot.out[i], &len) != srtp_err_status_ok;
+        failed += srtp_protect(session, copy_plain(p, i), &len) != srtp_err_status_ok;
         srtp_dealloc(session);
     }
     (void)s;
@@ -349,12 +342,6 @@ static size_t count_failed(size_t n)
     return failed;
 }
 
-static void die(const struct spec *x, const char *provider)
-{
-    fprintf(stderr, "bench_srtp: %s by %s failed\n", op_names[x->point.op], provider);
-    exit(1);
-}
-
 static uint64_t run(void *context, uint64_t times, uint64_t *done)
 {
     const struct spec *x = context;
@@ -380,9 +367,7 @@ static uint64_t run(void *context, uint64_t times, uint64_t *done)
         is_ready = failed == 0 && (c->is_stock || count_failed(n) == 0);
         *done += n;
     }
-    if (!is_ready) {
-        die(x, c->provider);
-    }
+    bench_must(is_ready, op_names[x->point.op]);
     return total;
 }
 
@@ -423,9 +408,7 @@ static uint64_t run_raw(void *context, uint64_t times, uint64_t *done)
 {
     const struct spec *x = context;
     for (*done = 0; *done < times; *done += x->point.batch) {
-        if (!burst(x)) {
-            die(x, "ipsecmb-raw");
-        }
+        bench_must(burst(x), "a burst of ipsec-mb");
     }
     return 0;
 }
@@ -434,10 +417,7 @@ static uint64_t run_raw(void *context, uint64_t times, uint64_t *done)
 
 static void add(struct bench *b, const struct spec *spec)
 {
-    if (spec_count == SPECS_MAX) {
-        fputs("bench_srtp: too many rows\n", stderr);
-        exit(1);
-    }
+    bench_must(spec_count < SPECS_MAX, "room for rows");
     struct spec *x = &specs[spec_count++];
     *x = *spec;
     const struct point *p = &x->point;
@@ -608,6 +588,7 @@ int main(int argc, char **argv)
     for (int i = 1; i < argc; i++) { /* the harness shortens the runs, this leaves out rows */
         is_quick = is_quick || strcmp(argv[i], "--quick") == 0;
     }
+    memset(walked, 1, sizeof(walked));
     for (size_t i = 0; i < sizeof(lot.plain); i++) {
         lot.plain[i] = (uint8_t)(i * 7);
     }

@@ -31,27 +31,45 @@
 #define CM_SHORT_TAG_LEN 4
 #define E_BIT 0x80000000u
 #define PACKET_MAX 65535
+#define LINE 64 /* octets of a cache line */
+#define FETCH_SESSION 128
+#define FETCH_AES 192 /* the schedule of a 128-bit key with what stands before it */
 
 static_assert(LEAT_SRTP_TRAILER_MAX >= GCM_TAG_LEN + RTCP_TRAILER_LEN, "the longest trailer");
 static_assert(LEAT_SRTP_TRAILER_MAX >= CM_TAG_LEN + RTCP_TRAILER_LEN, "the longest of CM");
 
 /* ---- keys ---- */
 
+/* Cleared memory that begins a cache line: keys take as few lines as they can. */
+static void *new_lines(size_t size)
+{
+    size_t whole = (size + LINE - 1) / LINE * LINE;
+    void *p = aligned_alloc(LINE, whole);
+    if (p != NULL) {
+        memset(p, 0, whole);
+    }
+    return p;
+}
+
 static int seal_init(struct leat__srtp_seal *seal, enum leat_srtp_profile profile, bool is_aead,
                      const struct leat_srtp_master *master, bool is_rtcp)
 {
     struct leat__srtp_session_keys keys;
     size_t key_len = leat_srtp_profile_key_len(profile);
+    uint8_t salt[16] = {0};
     int error = leat__srtp_derive(profile, master, is_rtcp, &keys);
 
-    memcpy(seal->salt, keys.salt, sizeof(seal->salt));
+    memcpy(salt, keys.salt, sizeof(keys.salt));
+    seal->salt_high = leat_get_u64(salt);
+    seal->salt_low = leat_get_u64(salt + 8);
+    leat_wipe(salt, sizeof(salt));
     if (error == 0 && is_aead) {
-        seal->gcm = calloc(1, sizeof(*seal->gcm));
+        seal->gcm = new_lines(sizeof(*seal->gcm));
         error = seal->gcm == NULL ? LEAT_E_NOMEM
                                   : leat_gcm_init_for_batch(seal->gcm, keys.cipher, key_len);
     } else if (error == 0) {
         leat_hmac_sha1_init(&seal->hmac, keys.auth, sizeof(keys.auth));
-        seal->aes = calloc(1, sizeof(*seal->aes));
+        seal->aes = new_lines(sizeof(*seal->aes));
         error = seal->aes == NULL ? LEAT_E_NOMEM
                                   : leat_aes_init_for_batch(seal->aes, keys.cipher, key_len);
     }
@@ -98,20 +116,12 @@ void leat__srtp_fanout_deinit(struct leat__srtp_fanout *f)
 
 /* ---- counters and initialization vectors ---- */
 
-static void xor_u32(uint8_t *at, uint32_t value)
-{
-    leat_put_u32(at, leat_get_u32(at) ^ value);
-}
-
 /* RFC 3711 4.1.1: (salt * 2^16) ^ (SSRC * 2^64) ^ (index * 2^16). */
 static void make_counter(const struct leat__srtp_seal *seal, uint32_t ssrc, uint64_t index,
                          uint8_t iv[static 16])
 {
-    memcpy(iv, seal->salt, LEAT_SRTP_SALT_MAX);
-    leat_put_u16(iv + 14, 0);
-    xor_u32(iv + 4, ssrc);
-    xor_u32(iv + 8, (uint32_t)(index >> 16));
-    leat_put_u16(iv + 12, (uint16_t)(leat_get_u16(iv + 12) ^ index));
+    leat_put_u64(iv, seal->salt_high ^ ssrc);
+    leat_put_u64(iv + 8, seal->salt_low ^ index << 16);
 }
 
 /* RFC 7714 8.1, 9.1: salt ^ (SSRC * 2^48) ^ index, which is ROC and sequence number, or the SRTCP
@@ -119,10 +129,8 @@ static void make_counter(const struct leat__srtp_seal *seal, uint32_t ssrc, uint
 static void make_iv(const struct leat__srtp_seal *seal, uint32_t ssrc, uint64_t index,
                     uint8_t iv[static 12])
 {
-    memcpy(iv, seal->salt, 12);
-    xor_u32(iv + 2, ssrc);
-    xor_u32(iv + 6, (uint32_t)(index >> 16));
-    leat_put_u16(iv + 10, (uint16_t)(leat_get_u16(iv + 10) ^ index));
+    leat_put_u64(iv, seal->salt_high ^ (uint64_t)ssrc << 16 ^ index >> 32);
+    leat_put_u32(iv + 8, (uint32_t)(seal->salt_low >> 32) ^ (uint32_t)index);
 }
 
 /* ---- RTP ---- */
@@ -187,7 +195,7 @@ static void add_gcm(struct lot *lot, struct leat_srtp_job *j, const struct leat_
 
 static enum leat_srtp_verdict add(struct lot *lot, struct leat_srtp_job *j)
 {
-    struct leat__srtp_fanout *f = leat__srtp_fanout_of(j->session);
+    struct leat__srtp_fanout *f = &j->session->send;
     struct leat__srtp_outgoing *o;
     uint64_t index;
 
@@ -212,6 +220,32 @@ static enum leat_srtp_verdict add(struct lot *lot, struct leat_srtp_job *j)
     j->out_len = j->header.len + j->payload.len + f->rtp_tag_len;
     (f->is_aead ? add_gcm : add_cm)(lot, j, &f->rtp, ssrc, index);
     return LEAT_SRTP_OK;
+}
+
+/*
+ * With thousands of receivers nothing of a session is in the cache when its turn comes, and what it
+ * needs hangs on pointers. So the lines of the whole lot are asked for, step by step, before the
+ * first is used: the memory answers them side by side.
+ */
+static void fetch(const void *from, size_t len)
+{
+    for (size_t at = 0; at < len; at += LINE) {
+        __builtin_prefetch((const uint8_t *)from + at);
+    }
+}
+
+static void fetch_sessions(const struct leat_srtp_job *jobs, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        fetch(&jobs[i].session->send, FETCH_SESSION);
+    }
+    for (size_t i = 0; i < count; i++) {
+        const struct leat__srtp_fanout *f = &jobs[i].session->send;
+        fetch(f->rtp.aes, FETCH_AES); /* a provider fetches the longer keys of GCM */
+        if (jobs[i].header.len >= RTP_HEADER_LEN) {
+            leat__srtp_outgoing_fetch(&f->outgoing, leat_get_u32(jobs[i].header.data + 8));
+        }
+    }
 }
 
 static void fail_all(struct leat_srtp_job **jobs, size_t count)
@@ -248,6 +282,9 @@ void leat_srtp_protect_batch(struct leat_srtp_job *jobs, size_t count)
     for (size_t n; count > 0; jobs += n, count -= n) {
         n = count < LEAT_SRTP_BATCH_MAX ? count : LEAT_SRTP_BATCH_MAX;
         lot.cm_count = lot.ctr_count = lot.gcm_count = 0;
+        if (n > 1) {
+            fetch_sessions(jobs, n);
+        }
         for (size_t i = 0; i < n; i++) {
             jobs[i].verdict = add(&lot, &jobs[i]);
         }
@@ -313,7 +350,7 @@ static int seal_rtcp_gcm(const struct leat__srtp_fanout *f, struct leat_span pla
 enum leat_srtp_verdict leat_srtp_protect_rtcp(struct leat_srtp *s, struct leat_span plain,
                                               uint8_t *out, size_t cap, size_t *out_len)
 {
-    struct leat__srtp_fanout *f = leat__srtp_fanout_of(s);
+    struct leat__srtp_fanout *f = &s->send;
     uint32_t index;
 
     if (plain.len < RTCP_HEADER_LEN || plain.len > PACKET_MAX || plain.data[0] >> 6 != 2) {

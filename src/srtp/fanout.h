@@ -10,17 +10,18 @@
 
 /** What protects one kind of packet, RTP or RTCP, for one receiver. */
 struct leat__srtp_seal {
-    uint8_t salt[LEAT_SRTP_SALT_MAX];
-    struct leat_hmac_sha1 hmac; /**< CM */
     union {
         struct leat_aes *aes; /**< CM */
         struct leat_gcm *gcm; /**< AEAD */
     };
+    /** The salt and zeros as a 128-bit number in network order. */
+    uint64_t salt_high, salt_low;
+    struct leat_hmac_sha1 hmac; /**< CM */
 };
 
-/** The sending half of a peer's session. */
+/** The sending half of a peer's session. What a packet needs stands first: two cache lines. */
 struct leat__srtp_fanout {
-    struct leat__srtp_outgoing_table outgoing;
+    _Alignas(64) struct leat__srtp_outgoing_table outgoing;
     bool is_aead;
     uint8_t rtp_tag_len, rtcp_tag_len;
     struct leat__srtp_seal rtp, rtcp;

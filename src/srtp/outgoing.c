@@ -70,6 +70,13 @@ struct leat__srtp_outgoing *leat__srtp_outgoing_get(struct leat__srtp_outgoing_t
     return o;
 }
 
+void leat__srtp_outgoing_fetch(const struct leat__srtp_outgoing_table *t, uint32_t ssrc)
+{
+    if (t->capacity != 0) {
+        __builtin_prefetch(&t->slots[home_of(t, ssrc)], 1);
+    }
+}
+
 void leat__srtp_outgoing_deinit(struct leat__srtp_outgoing_table *t)
 {
     free(t->slots);

@@ -31,6 +31,8 @@ struct leat__srtp_outgoing_table {
  * call. */
 struct leat__srtp_outgoing *leat__srtp_outgoing_get(struct leat__srtp_outgoing_table *t,
                                                     uint32_t ssrc);
+/** Ask for the cache line of an entry that will be wanted soon. */
+void leat__srtp_outgoing_fetch(const struct leat__srtp_outgoing_table *t, uint32_t ssrc);
 void leat__srtp_outgoing_deinit(struct leat__srtp_outgoing_table *t);
 
 /** Use the index that `seq` means. @return false when it was used, when nobody knows any more, or

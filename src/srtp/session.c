@@ -21,7 +21,6 @@
 
 #include "glue.h"
 #include "session.h"
-#include "stream.h"
 
 #define RTP_HEADER_LEN 12
 #define RTCP_HEADER_LEN 8
@@ -30,15 +29,6 @@
 #define E_BIT 0x80
 #define PACKET_MAX 65535
 #define RETRY_MAX 2048 /* longer packets get one try; media does not come in such sizes */
-
-struct leat_srtp {
-    struct leat_srtp_keys keys;
-    size_t ssrc_limit;
-    size_t rtp_tag_len, rtcp_tag_len;
-    bool is_aead;
-    struct leat__srtp_table receive;
-    struct leat__srtp_fanout send;
-};
 
 int leat_srtp_start(void)
 {
@@ -68,10 +58,11 @@ int leat_srtp_new(struct leat_srtp **out, const struct leat_srtp_keys *keys, siz
     if (leat_srtp_profile_key_len(keys->profile) == 0 || ssrc_limit == 0) {
         return LEAT_E_INVALID;
     }
-    struct leat_srtp *s = calloc(1, sizeof(*s));
+    struct leat_srtp *s = aligned_alloc(_Alignof(struct leat_srtp), sizeof(*s));
     if (s == NULL) {
         return LEAT_E_NOMEM;
     }
+    memset(s, 0, sizeof(*s));
     s->keys = *keys;
     s->ssrc_limit = ssrc_limit;
     s->is_aead =
@@ -96,11 +87,6 @@ void leat_srtp_free(struct leat_srtp *s)
     leat__srtp_fanout_deinit(&s->send);
     leat_wipe(s, sizeof(*s));
     free(s);
-}
-
-struct leat__srtp_fanout *leat__srtp_fanout_of(struct leat_srtp *s)
-{
-    return &s->send;
 }
 
 enum leat_srtp_profile leat_srtp_profile_of(const struct leat_srtp *s)

@@ -3,7 +3,15 @@
 #define LEAT_SRTP_SESSION_H
 
 #include "fanout.h"
+#include "stream.h"
 
-struct leat__srtp_fanout *leat__srtp_fanout_of(struct leat_srtp *s);
+struct leat_srtp {
+    struct leat__srtp_fanout send; /* begins a cache line */
+    struct leat_srtp_keys keys;
+    size_t ssrc_limit;
+    size_t rtp_tag_len, rtcp_tag_len;
+    bool is_aead;
+    struct leat__srtp_table receive;
+};
 
 #endif

@@ -28,7 +28,7 @@
 #include "provider.h"
 
 #define LEVELS (LEAT_CRYPTO_LEVEL_AVX512 + 1)
-#define HMAC_LEN_MAX 65472 /* the lanes count in 16 bits */
+#define HMAC_LEN_MAX 65534 /* the checks of the library, which bursts leave out, refuse more */
 #define JOINED_MAX 2048    /* a packet and what SRTP appends to it */
 /* One HMAC takes the vector unit as long as a full set of lanes does: as long as four and a half
  * take by the SHA extensions, at 8 lanes and at 16. */

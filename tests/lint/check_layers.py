@@ -46,6 +46,7 @@ DOORS = {  # library or system header, or the start of its name -> modules that 
     "cjson/": {"json"},
     "openssl/": {"crypto", "dtls", "bench"},
     "intel-ipsec-mb.h": {"crypto", "bench"},
+    "dlfcn.h": {"crypto", "bench"},
     "sys/": {"io", "daemon", "crypto", "bench"},
     "linux/": {"io"},
     "net/": {"io"},
@@ -62,6 +63,10 @@ DOORS = {  # library or system header, or the start of its name -> modules that 
     "unistd.h": {"io", "base"} | ENDS,  # base: log.c writes its lines
     "time.h": {"io", "base", "bench"},  # base: log.c stamps its lines
     "errno.h": {"io", "crypto"} | ENDS,
+}
+FILES = {  # module and header -> the one file of the module that may include it
+    ("crypto", "intel-ipsec-mb.h"): "provider_ipsecmb.c",
+    ("crypto", "dlfcn.h"): "provider_ipsecmb.c",  # loads its library at run time
 }
 RESTRICTED = {  # public header -> modules that may include it, whatever ALLOWED says
     "log.h": {"base", "io", "control", "daemon", "loadgen"},  # pure modules return and count, they do not log
@@ -120,6 +125,8 @@ def fault_of(path, module, bracket, name, owner, private):
     for start, users in DOORS.items():
         if name.startswith(start) and module not in users:
             return f"only {', '.join(sorted(users))} may include <{name}>"
+    if path.name != FILES.get((module, name), path.name):
+        return f"only {FILES[module, name]} may include <{name}>"
     return None
 
 

@@ -122,6 +122,14 @@ class Layers(unittest.TestCase):
         private = ("src/crypto/planted.h", SPDX)
         self.expect("bench/planted.c", '#include "planted.h"', "is private to 'crypto'", private)
 
+    def test_headers_of_one_file(self):
+        for header in ("intel-ipsec-mb.h", "dlfcn.h"):
+            with self.subTest(header):
+                self.expect("src/crypto/planted.c", f"#include <{header}>", "only provider_ipsecmb.c may include")
+                (self.root / "src/crypto/planted.c").unlink()
+                self.expect("src/io/planted.c", f"#include <{header}>", "only bench, crypto may include")
+                (self.root / "src/io/planted.c").unlink()
+
     def test_log_in_a_pure_module(self):
         for module in ("rtp", "stun", "dtls", "srtp", "sdp", "peer", "route", "sfu", "crypto", "json"):
             with self.subTest(module):

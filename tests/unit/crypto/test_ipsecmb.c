@@ -191,8 +191,8 @@ static void check_one_hmac(const struct leat_crypto_provider *p, const struct le
 static void check_hmac(const struct leat_crypto_provider *p)
 {
     /* Around what is joined on the way, and around what lanes can count. */
-    static const size_t more[] = {2047,  2048,  2049,  4096,  65471, 65472,
-                                  65473, 65534, 65535, 65536, 65537, LONG_MAX};
+    static const size_t more[] = {2047,  2048,  2049,  3000,  4096,  65471, 65472,
+                                  65473, 65533, 65534, 65535, 65536, 65537, LONG_MAX};
     static struct keys k;
 
     make_keys(&k, p, 16);
@@ -357,7 +357,7 @@ static void key_stream__every_length__is_the_reference(void)
 
 /* ---- threads and processes ---- */
 
-enum { THREADS = 8, ROUNDS = 50, BATCH = 20, PACKET = 1200 };
+enum { THREADS = 8, ROUNDS = 400, BATCH = 20, PACKET = 1200 };
 
 /* What a batch of each kind gives over shared contexts. */
 struct results {

@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "bench.h"
-#include "bench_options.h"
+#include "options.h"
 
 #define TRIES 10 /* of a run, until nobody takes the CPU away in it */
 #define REASONS_MAX 32

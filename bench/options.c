@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench_options.h"
+#include "options.h"
 
 /* A word with '=' stands for a whole field, so that batch=1 is not batch=16; any other word may
  * stand anywhere. */

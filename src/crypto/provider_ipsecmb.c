@@ -464,6 +464,7 @@ static int gcm_seal(const void *state, const uint8_t iv[static 12], struct leat_
     struct gcm_context_data running;
 
     g->seal(&g->key, &running, out, in, len, iv, aad.data, aad.len, tag, 16);
+    leat_wipe(&running, sizeof(running));
     return 0;
 }
 
@@ -475,23 +476,26 @@ static int gcm_open(const void *state, const uint8_t iv[static 12], struct leat_
     uint8_t computed[16] = {0};
 
     g->open(&g->key, &running, out, in, len, iv, aad.data, aad.len, computed, sizeof(computed));
+    leat_wipe(&running, sizeof(running));
     return leat_equal_ct(computed, tag, sizeof(computed)) ? 0 : LEAT_E_INVALID;
 }
 
 static int gcm_seal_batch(const struct leat_crypto_provider *self, const struct leat_gcm_job *jobs,
                           size_t count)
 {
+    struct gcm_context_data running;
+
     (void)self;
     for (size_t i = 0; i < count; i++) {
         const struct leat_gcm_job *j = &jobs[i];
         const struct gcm_state *g = (const struct gcm_state *)j->gcm->state;
-        struct gcm_context_data running;
         if (i + 1 < count) {
             fetch(jobs[i + 1].gcm->state, sizeof(g->key));
         }
         g->seal(&g->key, &running, j->out, j->in, j->len, j->iv, j->aad.data, j->aad.len, j->tag,
                 16);
     }
+    leat_wipe(&running, sizeof(running));
     return 0;
 }
 

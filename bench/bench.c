@@ -174,17 +174,14 @@ static uint64_t time_once(const struct entry *e, uint64_t times, uint64_t *done,
 }
 
 /* Grow until a run fills the slice. A row that counts little of its time must not take for ever, so
- * the time that went by is bounded too; not that of the very first run, which may have more to do.
+ * the time that went by is bounded too. The very first run tells nothing: it may have more to do.
  */
 static void calibrate(const struct bench *b, struct entry *e)
 {
     uint64_t slice = b->options.slice_ns;
     uint64_t first, first_wall;
 
-    if (time_once(e, 1, &first, &first_wall) >= slice) {
-        e->times = 1;
-        return;
-    }
+    time_once(e, 1, &first, &first_wall);
     for (uint64_t times = 1;; times *= 2) {
         uint64_t done, wall;
         uint64_t ns = time_once(e, times, &done, &wall);

@@ -98,9 +98,25 @@ void leat_peer_job_end(struct leat_peer *p, uint64_t now_us, struct leat_sink *o
 enum leat_srtp_verdict leat_peer_unprotect(struct leat_peer *p, uint8_t *pkt, size_t *len,
                                            const struct leat_tuple *tuple, uint64_t now_us,
                                            bool is_rtcp);
+/** RTP packets, each for one peer, that are protected together and sent on their peers' selected
+ * tuples. */
+struct leat_peer_batch {
+    size_t count; /**< 0 at first; full at LEAT_SRTP_BATCH_MAX */
+    struct leat_peer *peers[LEAT_SRTP_BATCH_MAX];
+    struct leat_srtp_job jobs[LEAT_SRTP_BATCH_MAX]; /**< verdicts, after leat_peer_batch_send */
+};
+
+/** Room in the sink for a plain packet of at most `len` octets to this peer, which goes to a batch
+ * that is not full. @return NULL when the peer has no keys or tuple or the sink is full (counted).
+ */
+uint8_t *leat_peer_batch_room(struct leat_peer_batch *b, struct leat_peer *p, size_t len,
+                              struct leat_sink *out);
+/** Add the packet of the room given last. @param header_len octets of RTP header in the room
+ *  @param payload  lives until leat_peer_batch_send */
+void leat_peer_batch_add(struct leat_peer_batch *b, size_t header_len, struct leat_span payload);
+/** Protect and send all of it, in order; b->jobs[0..count-1].verdict say what became of each. */
+void leat_peer_batch_send(struct leat_peer_batch *b, struct leat_sink *out);
 /** Protect into the sink and send on the selected tuple. */
-enum leat_srtp_verdict leat_peer_send_rtp(struct leat_peer *p, struct leat_span plain,
-                                          struct leat_sink *out);
 enum leat_srtp_verdict leat_peer_send_rtcp(struct leat_peer *p, struct leat_span plain,
                                            struct leat_sink *out);
 

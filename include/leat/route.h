@@ -71,18 +71,25 @@ size_t leat_pt_map_build(struct leat_pt_map *m, const struct leat_media_desc *tr
 /* ---- the packet itself ---- */
 
 /**
- * Compose the receiver's packet: our SSRC, the numbers given, the receiver's payload type and
- * extension ids. Extensions that the receiver did not negotiate are left out; MID is the receiver's
- * section's.
- * @param in       the source's packet, parsed; its padding is not carried
+ * Compose the receiver's header: our SSRC, the numbers given, the receiver's payload type and
+ * extension ids, the source's marker and CSRCs. Extensions that the receiver did not negotiate are
+ * left out; MID is the receiver's section's. The payload that belongs to it is the source's
+ * (leat_route_payload).
+ * @param in       the source's packet, parsed
  * @param from     ids of the source's section
  * @param to       the sender
  * @return octets written, 0 when it does not fit
  */
-size_t leat_route_compose(uint8_t *out, size_t cap, const struct leat_rtp *in,
-                          struct leat_span packet, const struct leat_exts *from,
-                          const struct leat_media_desc *to, uint8_t pt, uint16_t seq,
-                          uint32_t timestamp);
+size_t leat_route_header(uint8_t *out, size_t cap, const struct leat_rtp *in,
+                         struct leat_span packet, const struct leat_exts *from,
+                         const struct leat_media_desc *to, uint8_t pt, uint16_t seq,
+                         uint32_t timestamp);
+/** Without the source's padding. */
+static inline struct leat_span leat_route_payload(const struct leat_rtp *in,
+                                                  struct leat_span packet)
+{
+    return leat_span(packet.data + in->payload_offset, in->payload_len);
+}
 
 /* ---- keyframe requests towards one source ---- */
 

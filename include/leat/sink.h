@@ -4,14 +4,17 @@
  * tuple.
  * @module base
  *
- * io implements it over a send batch, tests over an array. A reservation that is not committed is
- * void at the next reserve. A commit never fails from the caller's view: what the system refuses is
- * counted by the owner.
+ * io implements it over a send batch, tests over an array. A room stays good until LEAT_SINK_OPEN
+ * further ones were reserved, so that as many datagrams can be made side by side; one that is not
+ * committed by then is void. A commit never fails from the caller's view: what the system refuses
+ * is counted by the owner.
  */
 #ifndef LEAT_SINK_H
 #define LEAT_SINK_H
 
 #include <leat/addr.h>
+
+#define LEAT_SINK_OPEN 64 /**< rooms that may be open at a time */
 
 /** A datagram of a burst, as it came. */
 struct leat_datagram {
@@ -27,6 +30,9 @@ struct leat_sink {
     uint8_t *(*reserve)(struct leat_sink *sink, size_t len);
     /** Send the first `len` octets of the last reservation from tuple->local to tuple->remote. */
     void (*commit)(struct leat_sink *sink, size_t len, const struct leat_tuple *tuple);
+    /** The same for any open room, once. */
+    void (*commit_room)(struct leat_sink *sink, uint8_t *room, size_t len,
+                        const struct leat_tuple *tuple);
 };
 
 /** What a worker's sockets did; io counts, statistics show. */

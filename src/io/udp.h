@@ -38,16 +38,21 @@ struct leat__udp_receive {
     struct leat_datagram datagrams[LEAT_UDP_BATCH];
 };
 
+/* Rooms are given out in a ring; each half that is full sends what was committed so far, so that a
+ * room comes round again only after its datagram has left. */
+#define LEAT__UDP_ROOMS (2 * LEAT_UDP_BATCH)
+
 struct leat__udp_send {
-    uint8_t octets[LEAT_UDP_BATCH][LEAT_UDP_MTU_MAX];
-    struct mmsghdr headers[LEAT_UDP_BATCH];
-    struct iovec vectors[LEAT_UDP_BATCH];
-    union leat__sockaddr names[LEAT_UDP_BATCH];
-    struct leat__control controls[LEAT_UDP_BATCH];
-    const struct leat__udp_socket *sockets[LEAT_UDP_BATCH];
-    struct mmsghdr run[LEAT_UDP_BATCH]; /* the headers of one socket, while it sends */
-    size_t count;
-    size_t reserved; /* octets of the reservation not yet committed */
+    uint8_t octets[LEAT__UDP_ROOMS][LEAT_UDP_MTU_MAX];
+    size_t next;                 /* room that is given out next */
+    size_t len[LEAT__UDP_ROOMS]; /* reserved octets of a room; 0: not open */
+    struct mmsghdr headers[LEAT__UDP_ROOMS];
+    struct iovec vectors[LEAT__UDP_ROOMS];
+    union leat__sockaddr names[LEAT__UDP_ROOMS];
+    struct leat__control controls[LEAT__UDP_ROOMS];
+    const struct leat__udp_socket *sockets[LEAT__UDP_ROOMS];
+    struct mmsghdr run[LEAT__UDP_ROOMS]; /* the headers of one socket, while it sends */
+    size_t count;                        /* committed datagrams */
 };
 
 struct leat_udp {

@@ -58,43 +58,6 @@ static void set_source(struct msghdr *h, struct leat__control *control,
     }
 }
 
-static uint8_t *reserve(struct leat_sink *sink, size_t len)
-{
-    struct leat_udp *u = LEAT_CONTAINER(sink, struct leat_udp, sink);
-    if (u->out.count == LEAT_UDP_BATCH) {
-        leat_udp_flush(u);
-    }
-    u->out.reserved = 0;
-    if (len > LEAT_UDP_MTU_MAX || u->is_closed) {
-        u->counters.batch_full++;
-        return NULL;
-    }
-    u->out.reserved = len;
-    return u->out.octets[u->out.count];
-}
-
-static void commit(struct leat_sink *sink, size_t len, const struct leat_tuple *tuple)
-{
-    struct leat_udp *u = LEAT_CONTAINER(sink, struct leat_udp, sink);
-    struct leat__udp_send *out = &u->out;
-    assert(len <= out->reserved);
-    out->reserved = 0;
-    const struct leat__udp_socket *s = socket_for(u, &tuple->local);
-    if (s == NULL || u->is_closed) {
-        u->counters.send_no_socket++;
-        return;
-    }
-    size_t i = out->count++;
-    out->vectors[i] = (struct iovec){out->octets[i], len};
-    out->sockets[i] = s;
-    struct msghdr *h = &out->headers[i].msg_hdr;
-    *h = (struct msghdr){.msg_name = &out->names[i], .msg_iov = &out->vectors[i], .msg_iovlen = 1};
-    h->msg_namelen = leat__addr_to_sockaddr(&tuple->remote, &out->names[i]);
-    if (s->is_wildcard && !leat_addr_is_unspecified(&tuple->local)) {
-        set_source(h, &out->controls[i], &tuple->local);
-    }
-}
-
 static void count_sent(struct leat_udp *u, const struct mmsghdr *sent, size_t count)
 {
     u->counters.datagrams_out += count;
@@ -122,12 +85,11 @@ static void send_run(struct leat_udp *u, int fd, size_t count)
     }
 }
 
-void leat_udp_flush(struct leat_udp *u)
+static void send_committed(struct leat_udp *u)
 {
     struct leat__udp_send *out = &u->out;
     size_t left = out->count;
     out->count = 0;
-    out->reserved = 0;
     for (size_t i = 0; i < u->socket_count && left != 0; i++) {
         size_t run = 0, kept = 0;
         for (size_t k = 0; k < left; k++) {
@@ -143,6 +105,59 @@ void leat_udp_flush(struct leat_udp *u)
     }
 }
 
+static uint8_t *reserve(struct leat_sink *sink, size_t len)
+{
+    struct leat_udp *u = LEAT_CONTAINER(sink, struct leat_udp, sink);
+    struct leat__udp_send *out = &u->out;
+    if (len > LEAT_UDP_MTU_MAX || u->is_closed) {
+        u->counters.batch_full++;
+        return NULL;
+    }
+    if (out->next % LEAT_UDP_BATCH == 0) {
+        send_committed(u);
+        out->next %= LEAT__UDP_ROOMS;
+    }
+    out->len[out->next] = len;
+    return out->octets[out->next++];
+}
+
+static void commit_room(struct leat_sink *sink, uint8_t *room, size_t len,
+                        const struct leat_tuple *tuple)
+{
+    struct leat_udp *u = LEAT_CONTAINER(sink, struct leat_udp, sink);
+    struct leat__udp_send *out = &u->out;
+    size_t at = (size_t)(room - out->octets[0]) / LEAT_UDP_MTU_MAX;
+    assert(at < LEAT__UDP_ROOMS && len <= out->len[at]);
+    out->len[at] = 0;
+    const struct leat__udp_socket *s = socket_for(u, &tuple->local);
+    if (s == NULL || u->is_closed) {
+        u->counters.send_no_socket++;
+        return;
+    }
+    size_t i = out->count++;
+    out->vectors[i] = (struct iovec){room, len};
+    out->sockets[i] = s;
+    struct msghdr *h = &out->headers[i].msg_hdr;
+    *h = (struct msghdr){.msg_name = &out->names[i], .msg_iov = &out->vectors[i], .msg_iovlen = 1};
+    h->msg_namelen = leat__addr_to_sockaddr(&tuple->remote, &out->names[i]);
+    if (s->is_wildcard && !leat_addr_is_unspecified(&tuple->local)) {
+        set_source(h, &out->controls[i], &tuple->local);
+    }
+}
+
+static void commit(struct leat_sink *sink, size_t len, const struct leat_tuple *tuple)
+{
+    struct leat_udp *u = LEAT_CONTAINER(sink, struct leat_udp, sink);
+    assert(u->out.next > 0);
+    commit_room(sink, u->out.octets[u->out.next - 1], len, tuple);
+}
+
+void leat_udp_flush(struct leat_udp *u)
+{
+    send_committed(u);
+    u->out.next = 0; /* the rooms that are warm */
+}
+
 struct leat_sink *leat_udp_sink(struct leat_udp *u)
 {
     return &u->sink;
@@ -150,5 +165,5 @@ struct leat_sink *leat_udp_sink(struct leat_udp *u)
 
 void leat__udp_send_init(struct leat_udp *u)
 {
-    u->sink = (struct leat_sink){.reserve = reserve, .commit = commit};
+    u->sink = (struct leat_sink){.reserve = reserve, .commit = commit, .commit_room = commit_room};
 }

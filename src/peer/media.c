@@ -52,46 +52,87 @@ enum leat_srtp_verdict leat_peer_unprotect(struct leat_peer *p, uint8_t *pkt, si
     return verdict;
 }
 
-static enum leat_srtp_verdict send_protected(struct leat_peer *p, struct leat_span plain,
-                                             struct leat_sink *out, bool is_rtcp)
+/* Where media to the peer goes; NULL when nothing may be sent, which is counted. */
+static const struct leat_tuple *destination(struct leat_peer *p)
 {
     const struct leat_tuple *to = leat_ice_selected(&p->ice);
     if (p->srtp == NULL || p->state == LEAT_PEER_ENDED || to == NULL) {
         p->counters.send_no_tuple++;
-        return LEAT_SRTP_FAILED;
+        return NULL;
     }
-    size_t cap = plain.len + LEAT_SRTP_TRAILER_MAX;
-    uint8_t *room = out->reserve(out, cap);
-    if (room == NULL) {
-        p->counters.send_sink_full++;
-        return LEAT_SRTP_NO_ROOM;
-    }
-    size_t len = 0;
-    enum leat_srtp_verdict verdict = is_rtcp
-                                         ? leat_srtp_protect_rtcp(p->srtp, plain, room, cap, &len)
-                                         : leat_srtp_protect(p->srtp, plain, room, cap, &len);
-    if (verdict != LEAT_SRTP_OK) {
-        if (verdict == LEAT_SRTP_INDEX_USED) {
-            p->counters.send_index_used++;
-        } else {
-            p->counters.send_failed++;
-        }
-        return verdict;
-    }
-    out->commit(out, len, to);
-    p->counters.datagrams_out++;
-    p->counters.octets_out += len;
-    return LEAT_SRTP_OK;
+    return to;
 }
 
-enum leat_srtp_verdict leat_peer_send_rtp(struct leat_peer *p, struct leat_span plain,
-                                          struct leat_sink *out)
+static uint8_t *room_for(struct leat_peer *p, size_t len, struct leat_sink *out)
 {
-    return send_protected(p, plain, out, false);
+    uint8_t *room = out->reserve(out, len + LEAT_SRTP_TRAILER_MAX);
+    if (room == NULL) {
+        p->counters.send_sink_full++;
+    }
+    return room;
+}
+
+static void count_sent(struct leat_peer *p, enum leat_srtp_verdict verdict, size_t len)
+{
+    if (verdict == LEAT_SRTP_OK) {
+        p->counters.datagrams_out++;
+        p->counters.octets_out += len;
+    } else if (verdict == LEAT_SRTP_INDEX_USED) {
+        p->counters.send_index_used++;
+    } else {
+        p->counters.send_failed++;
+    }
+}
+
+uint8_t *leat_peer_batch_room(struct leat_peer_batch *b, struct leat_peer *p, size_t len,
+                              struct leat_sink *out)
+{
+    uint8_t *room = destination(p) != NULL ? room_for(p, len, out) : NULL;
+    if (room != NULL) {
+        b->peers[b->count] = p;
+        b->jobs[b->count].session = p->srtp;
+        b->jobs[b->count].out = room;
+        b->jobs[b->count].cap = len + LEAT_SRTP_TRAILER_MAX;
+    }
+    return room;
+}
+
+void leat_peer_batch_add(struct leat_peer_batch *b, size_t header_len, struct leat_span payload)
+{
+    struct leat_srtp_job *j = &b->jobs[b->count++];
+    j->header = leat_span(j->out, header_len);
+    j->payload = payload;
+}
+
+void leat_peer_batch_send(struct leat_peer_batch *b, struct leat_sink *out)
+{
+    leat_srtp_protect_batch(b->jobs, b->count);
+    for (size_t i = 0; i < b->count; i++) {
+        const struct leat_srtp_job *j = &b->jobs[i];
+        if (j->verdict == LEAT_SRTP_OK) {
+            out->commit_room(out, j->out, j->out_len, leat_ice_selected(&b->peers[i]->ice));
+        }
+        count_sent(b->peers[i], j->verdict, j->out_len);
+    }
 }
 
 enum leat_srtp_verdict leat_peer_send_rtcp(struct leat_peer *p, struct leat_span plain,
                                            struct leat_sink *out)
 {
-    return send_protected(p, plain, out, true);
+    const struct leat_tuple *to = destination(p);
+    if (to == NULL) {
+        return LEAT_SRTP_FAILED;
+    }
+    uint8_t *room = room_for(p, plain.len, out);
+    if (room == NULL) {
+        return LEAT_SRTP_NO_ROOM;
+    }
+    size_t len = 0;
+    enum leat_srtp_verdict verdict =
+        leat_srtp_protect_rtcp(p->srtp, plain, room, plain.len + LEAT_SRTP_TRAILER_MAX, &len);
+    if (verdict == LEAT_SRTP_OK) {
+        out->commit(out, len, to);
+    }
+    count_sent(p, verdict, len);
+    return verdict;
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* The receiver's packet from the source's: same marker, CSRCs and payload, our numbers, the
- * receiver's ids. */
+/* The receiver's header from the source's: same marker and CSRCs, our numbers, the receiver's ids.
+ */
 #include <leat/route.h>
 
-size_t leat_route_compose(uint8_t *out, size_t cap, const struct leat_rtp *in,
-                          struct leat_span packet, const struct leat_exts *from,
-                          const struct leat_media_desc *to, uint8_t pt, uint16_t seq,
-                          uint32_t timestamp)
+size_t leat_route_header(uint8_t *out, size_t cap, const struct leat_rtp *in,
+                         struct leat_span packet, const struct leat_exts *from,
+                         const struct leat_media_desc *to, uint8_t pt, uint16_t seq,
+                         uint32_t timestamp)
 {
     struct leat_rtp_ext_out exts[LEAT_EXT_COUNT];
     size_t ext_count = 0;
@@ -28,6 +28,5 @@ size_t leat_route_compose(uint8_t *out, size_t cap, const struct leat_rtp *in,
         csrcs[i] = leat_get_u32(packet.data + LEAT_RTP_HEADER_MIN + 4 * i);
     }
     return leat_rtp_compose(out, cap, in->marker, pt, seq, timestamp, to->ssrc, csrcs,
-                            in->csrc_count, exts, ext_count,
-                            leat_span(packet.data + in->payload_offset, in->payload_len));
+                            in->csrc_count, exts, ext_count, leat_span(NULL, 0));
 }

@@ -97,15 +97,16 @@ static void through_link(struct world *w, struct world_client *c, struct world_l
 static uint8_t *sink_reserve(struct leat_sink *sink, size_t len)
 {
     struct world_sink *s = LEAT_CONTAINER(sink, struct world_sink, sink);
-    return len <= sizeof s->room ? s->room : NULL;
+    return rooms_reserve(&s->rooms, len);
 }
 
-static void sink_commit(struct leat_sink *sink, size_t len, const struct leat_tuple *tuple)
+static void sink_commit_room(struct leat_sink *sink, uint8_t *room, size_t len,
+                             const struct leat_tuple *tuple)
 {
     struct world_sink *s = LEAT_CONTAINER(sink, struct world_sink, sink);
     struct leat_tuple seen = swapped(tuple);
     if (s->owner != NULL) {
-        through_link(s->world, s->owner, &s->owner->up, NULL, &seen, s->room, len);
+        through_link(s->world, s->owner, &s->owner->up, NULL, &seen, room, len);
         return;
     }
     struct world_client *to = client_at(s->world, &tuple->remote);
@@ -113,15 +114,22 @@ static void sink_commit(struct leat_sink *sink, size_t len, const struct leat_tu
         s->world->stray++;
         return;
     }
-    through_link(s->world, to, &to->down, to, &seen, s->room, len);
+    through_link(s->world, to, &to->down, to, &seen, room, len);
 }
 
 /* ---- set-up ---- */
+
+static void sink_commit(struct leat_sink *sink, size_t len, const struct leat_tuple *tuple)
+{
+    struct world_sink *s = LEAT_CONTAINER(sink, struct world_sink, sink);
+    sink_commit_room(sink, s->rooms.last, len, tuple);
+}
 
 static void init_sink(struct world_sink *s, struct world *w, struct world_client *owner)
 {
     s->sink.reserve = sink_reserve;
     s->sink.commit = sink_commit;
+    s->sink.commit_room = sink_commit_room;
     s->world = w;
     s->owner = owner;
 }

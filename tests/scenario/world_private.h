@@ -3,6 +3,7 @@
 #ifndef LEAT_SCENARIO_WORLD_PRIVATE_H
 #define LEAT_SCENARIO_WORLD_PRIVATE_H
 
+#include "rooms.h"
 #include "world.h"
 
 #define WORLD_MEDIA_US 20000u
@@ -17,7 +18,7 @@ struct world_sink {
     struct leat_sink sink;
     struct world *world;
     struct world_client *owner; /* NULL: the shard */
-    uint8_t room[LEAT_PACKET_MAX + LEAT_SRTP_TRAILER_MAX];
+    struct rooms rooms;
 };
 
 struct world {

@@ -10,6 +10,17 @@ static unsigned r;
 static leat_handle a_handle, b_handle;
 
 /** Peers a (brings media) and b (takes it) in one group. */
+static const char *provider_of(const char *primitive)
+{
+    struct leat_crypto_row row;
+    for (size_t i = 0; leat_crypto_describe(i, &row); i++) {
+        if (strcmp(row.primitive, primitive) == 0) {
+            return row.provider;
+        }
+    }
+    return "no such primitive";
+}
+
 static void begin(void)
 {
     world_prepare(&w);
@@ -388,7 +399,7 @@ static void explain__facts__name_the_first_hop_that_fails(void)
         LEAT_CHECK_STR(text_at(j, "result.verdict"), rows[i].verdict);
         LEAT_CHECK_ROW(i, strlen(text_at(j, "result.sentence")) > 5);
         LEAT_CHECK_STR(text_at(j, "result.path.srtp_profile"), "SRTP_AES128_CM_HMAC_SHA1_80");
-        LEAT_CHECK_STR(text_at(j, "result.path.provider"), "mbedtls");
+        LEAT_CHECK_STR(text_at(j, "result.path.provider"), provider_of("aes-128-ctr-batch"));
         const leat_json *hops = at(j, "result.hops");
         for (const leat_json *h = leat_json_first(hops); h; h = leat_json_next(h)) {
             LEAT_CHECK_ROW(i, is_true(h, "ok") == (strcmp(text_at(h, "hop"), rows[i].hop) != 0));

@@ -2,18 +2,19 @@
 /* Control over real shards: what control asks for is what leat_sfu takes, and what it says back is
  * understood. */
 #include "harness.h"
+#include "rooms.h"
 #include "support.h"
 
 #include <stdlib.h>
 
 static struct world w;
 static unsigned r;
-static uint8_t datagram[2048];
+static struct rooms rooms;
 
 static uint8_t *reserve(struct leat_sink *sink, size_t max)
 {
     (void)sink;
-    return max <= sizeof(datagram) ? datagram : NULL;
+    return rooms_reserve(&rooms, max);
 }
 
 static void commit(struct leat_sink *sink, size_t len, const struct leat_tuple *tuple)
@@ -23,7 +24,14 @@ static void commit(struct leat_sink *sink, size_t len, const struct leat_tuple *
     (void)tuple;
 }
 
-static struct leat_sink sink = {.reserve = reserve, .commit = commit};
+static void commit_room(struct leat_sink *sink, uint8_t *room, size_t len,
+                        const struct leat_tuple *tuple)
+{
+    (void)room;
+    commit(sink, len, tuple);
+}
+
+static struct leat_sink sink = {.reserve = reserve, .commit = commit, .commit_room = commit_room};
 
 static void execute(struct world *world, unsigned worker, struct leat_command *command)
 {

@@ -436,6 +436,39 @@ static void udp__reservations__only_committed_ones_leave(void)
     world_close(&w);
 }
 
+/** 64 open at a time, over several turns of the ring, committed in another order than reserved. */
+static void udp__many_open_reservations__leave_as_they_are_committed(void)
+{
+    struct world w;
+    world_open(&w);
+    uint16_t port = world_bind(&w, "127.0.0.1", 0, BUFFER);
+    struct leat_tuple t = {.local = addr_of("127.0.0.1", port)};
+    int fd = remote_open("127.0.0.1", &t.remote);
+    struct leat_sink *sink = leat_udp_sink(w.udp);
+    uint32_t sent = 0, received = 0;
+    for (uint32_t round = 0; round < 3; round++) {
+        uint8_t *rooms[LEAT_SINK_OPEN];
+        LEAT_CHECK(sink->reserve(sink, 50) != NULL); /* never committed */
+        for (size_t i = 0; i < LEAT_SINK_OPEN; i++) {
+            rooms[i] = sink->reserve(sink, 100);
+        }
+        for (size_t i = 0; i < LEAT_SINK_OPEN; i++) {
+            size_t at = (i * 7) % LEAT_SINK_OPEN;
+            memset(rooms[at], 0, 100);
+            memcpy(rooms[at], &sent, sizeof(sent));
+            sent++;
+            sink->commit_room(sink, rooms[at], 100, &t);
+        }
+    }
+    leat_udp_flush(w.udp);
+    for (; received < sent; received++) {
+        LEAT_CHECK_ROW(received, remote_receive(fd, NULL) == received);
+    }
+    LEAT_CHECK_INT(leat_udp_counters(w.udp)->datagrams_out, sent);
+    (void)close(fd);
+    world_close(&w);
+}
+
 /** Ten rounds to 20 destinations of which one cannot be sent to: the 19 others get all. */
 static void check_bad_among_20(struct leat_addr bad)
 {
@@ -579,6 +612,7 @@ LEAT_TESTS(LEAT_TEST(udp__burst_of_mixed_sizes__order_count_and_truncated),
            LEAT_TEST(udp__bind__says_what_is_wrong),
            LEAT_TEST(udp__more_than_a_batch_in_one_turn__all_leave_in_order),
            LEAT_TEST(udp__reservations__only_committed_ones_leave),
+           LEAT_TEST(udp__many_open_reservations__leave_as_they_are_committed),
            LEAT_TEST(udp__one_destination_fails__the_others_lose_nothing),
            LEAT_TEST(udp__remote_port_closed__no_spin_and_others_are_served),
            LEAT_TEST(udp__socket_in_error__is_counted_and_goes_on),

@@ -1,8 +1,24 @@
 /* SPDX-License-Identifier: MIT */
-/* The receiver's packet: octets written out by hand after RFC 3550 5.1 and RFC 8285 4.2. */
+/* The receiver's packet, header and payload: octets written out by hand after RFC 3550 5.1 and RFC
+ * 8285 4.2. */
 #include <leat/route.h>
 
 #include "harness.h"
+
+/* 0 when the header does not fit. */
+static size_t compose(uint8_t *out, size_t header_cap, const struct leat_rtp *p,
+                      struct leat_span in, const struct leat_exts *from,
+                      const struct leat_media_desc *to, uint8_t pt, uint16_t seq,
+                      uint32_t timestamp)
+{
+    size_t len = leat_route_header(out, header_cap, p, in, from, to, pt, seq, timestamp);
+    struct leat_span payload = leat_route_payload(p, in);
+    if (len == 0) {
+        return 0;
+    }
+    memcpy(out + len, payload.data, payload.len);
+    return len + payload.len;
+}
 
 static void compose__ids_differ__rewritten_by_uri(void)
 {
@@ -23,8 +39,8 @@ static void compose__ids_differ__rewritten_by_uri(void)
     struct leat_rtp p;
     uint8_t out[128];
     LEAT_CHECK(leat_rtp_parse(&p, leat_span(in, sizeof in)));
-    size_t len = leat_route_compose(out, sizeof out, &p, leat_span(in, sizeof in), &from, &to, 96,
-                                    4000, 65536);
+    size_t len =
+        compose(out, sizeof out, &p, leat_span(in, sizeof in), &from, &to, 96, 4000, 65536);
     LEAT_CHECK_MEM(out, len, expected, sizeof expected);
 }
 
@@ -39,12 +55,10 @@ static void compose__receiver_without_extensions__gets_none(void)
     struct leat_rtp p;
     uint8_t out[128];
     LEAT_CHECK(leat_rtp_parse(&p, leat_span(in, sizeof in)));
-    size_t len =
-        leat_route_compose(out, sizeof out, &p, leat_span(in, sizeof in), &from, &to, 0, 1, 2);
+    size_t len = compose(out, sizeof out, &p, leat_span(in, sizeof in), &from, &to, 0, 1, 2);
     LEAT_CHECK_MEM(out, len, expected, sizeof expected);
-    LEAT_CHECK_INT(leat_route_compose(out, sizeof expected - 1, &p, leat_span(in, sizeof in), &from,
-                                      &to, 0, 1, 2),
-                   0);
+    LEAT_CHECK_INT(
+        compose(out, sizeof expected - 2, &p, leat_span(in, sizeof in), &from, &to, 0, 1, 2), 0);
 }
 
 LEAT_TESTS(LEAT_TEST(compose__ids_differ__rewritten_by_uri),

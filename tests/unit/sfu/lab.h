@@ -8,6 +8,7 @@
 #include <leat/sfu.h>
 
 #include "client.h"
+#include "rooms.h"
 
 #define LAB_CLIENTS 2
 #define LAB_DATAGRAMS 64
@@ -23,6 +24,7 @@ struct lab_datagram {
 
 struct lab_line {
     struct leat_sink sink;
+    struct rooms rooms;
     struct lab_datagram items[LAB_DATAGRAMS];
     size_t count;
 };
@@ -40,15 +42,25 @@ struct lab {
 static inline uint8_t *lab_reserve(struct leat_sink *sink, size_t len)
 {
     struct lab_line *l = LEAT_CONTAINER(sink, struct lab_line, sink);
-    bool has_room = l->count < LAB_DATAGRAMS && len <= sizeof l->items[0].data;
-    return has_room ? l->items[l->count].data : NULL;
+    return l->count < LAB_DATAGRAMS ? rooms_reserve(&l->rooms, len) : NULL;
+}
+
+static inline void lab_commit_room(struct leat_sink *sink, uint8_t *room, size_t len,
+                                   const struct leat_tuple *tuple)
+{
+    struct lab_line *l = LEAT_CONTAINER(sink, struct lab_line, sink);
+    if (l->count == LAB_DATAGRAMS || len > sizeof l->items[0].data) {
+        abort();
+    }
+    memcpy(l->items[l->count].data, room, len);
+    l->items[l->count].len = len;
+    l->items[l->count++].tuple = (struct leat_tuple){tuple->remote, tuple->local};
 }
 
 static inline void lab_commit(struct leat_sink *sink, size_t len, const struct leat_tuple *tuple)
 {
     struct lab_line *l = LEAT_CONTAINER(sink, struct lab_line, sink);
-    l->items[l->count].len = len;
-    l->items[l->count++].tuple = (struct leat_tuple){tuple->remote, tuple->local};
+    lab_commit_room(sink, l->rooms.last, len, tuple);
 }
 
 static inline struct lab *lab_new(size_t peers_max)
@@ -62,7 +74,8 @@ static inline struct lab *lab_new(size_t peers_max)
     has_srtp = true;
     leat_rng_init_seeded(&lab->rng, seed);
     lab->now_us = 5000000;
-    lab->from_sfu.sink = lab->from_clients.sink = (struct leat_sink){lab_reserve, lab_commit};
+    lab->from_sfu.sink = lab->from_clients.sink =
+        (struct leat_sink){lab_reserve, lab_commit, lab_commit_room};
     struct leat_sfu_params params = {
         .generation = 1, .peers_max = peers_max, .packets = 64, .jobs_max = 1, .rng = &lab->rng};
     if (leat_sfu_new(&lab->sfu, &params) != 0 ||

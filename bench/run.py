@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What tools/bench starts: times the programs itself, or hands on to compare, table and plot."""
+"""What tools/bench starts: times the programs itself, or hands on to compare, table, targets and plot."""
 import argparse
 import os
 import pathlib
@@ -11,6 +11,7 @@ import compare
 import plot
 import rows
 import table
+import targets
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
@@ -36,8 +37,8 @@ def several(text):
 
 def parse(arguments):
     parser = argparse.ArgumentParser(prog="tools/bench", description="Time leat's modules, or compare two revisions.")
-    if not arguments or arguments[0] not in ("compare", "table", "plot"):
-        parser.epilog = "Also: tools/bench compare --help, tools/bench table --help, tools/bench plot --help"
+    if not arguments or arguments[0] not in ("compare", "table", "targets", "plot"):
+        parser.epilog = "Also: tools/bench compare, table, targets or plot; each has --help"
         parser.set_defaults(act=run)
         parser.add_argument("modules", nargs="*", metavar="MODULE", help="crypto, stun, dtls, srtp; without any: all")
         add_common(parser)
@@ -62,9 +63,10 @@ def parse(arguments):
         return parser.parse_intermixed_args(arguments[1:])
     parser.add_argument("files", nargs="+", metavar="FILE", help="what --save or --json wrote")
     parser.add_argument("--filter", action="append", default=[], metavar="WORDS", help="only rows that match")
-    if arguments[0] == "table":
-        parser.set_defaults(act=run_table)
-        parser.description = "Tables of saved rows, a column for each provider."
+    if arguments[0] in ("table", "targets"):
+        parser.set_defaults(act=run_table, show=table.show if arguments[0] == "table" else targets.show)
+        parser.description = ("Tables of saved rows, a column for each provider." if arguments[0] == "table" else
+                              "The figures to reach, from saved rows.")
         parser.add_argument("--markdown", action="store_true", help="for bench/README.md")
     else:
         parser.set_defaults(act=run_plot)
@@ -144,7 +146,7 @@ def saved(options):
 def run_table(options):
     found, chosen = saved(options)
     description = building.show_environment(found, options.markdown)
-    print((description + "\n" if description else "") + table.show(chosen, options.markdown))
+    print((description + "\n" if description else "") + options.show(chosen, options.markdown))
 
 
 def run_plot(options):

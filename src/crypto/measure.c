@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a primitive of a provider costs on this machine, well enough to choose by: the best of a few
- * short rounds, so that another process's turn does not count. Keys differ within a batch, as those
- * of receivers do.
+ * What a primitive of a provider costs on this machine, well enough to choose by: the best of some
+ * short samples. Who compares providers takes them in turns, so that what disturbs a millisecond
+ * disturbs all alike. Keys differ within a batch, as those of receivers do.
  */
 #include <time.h>
 
 #include "provider.h"
 
-enum { BATCH = 16, LEN_MAX = 1200, ROUNDS = 4 };
-#define ROUND_NS 12000
+enum { BATCH = 16, LEN_MAX = 1200 };
+#define SAMPLE_NS 10000
 
 struct work {
     const struct leat_crypto_provider *p;
@@ -41,7 +41,7 @@ static int do_hmac(struct work *w)
 static int do_hmac_batch(struct work *w)
 {
     struct leat_hmac_sha1_job jobs[BATCH];
-    for (size_t i = 0; i < BATCH; i++) {
+    for (size_t i = 0; i < w->count; i++) {
         jobs[i] =
             (struct leat_hmac_sha1_job){&w->hmac[i], leat_span(w->out[i], w->len), w->tags[i]};
     }
@@ -103,17 +103,20 @@ static const struct {
     [LEAT_CRYPTO_KEY_STREAM] = {do_key_stream, 1, 0},
 };
 
-static int set_up(struct work *w)
+/* Contexts of the one kind that the operation needs. */
+static int set_up(struct work *w, enum leat_crypto_primitive primitive)
 {
+    bool is_gcm =
+        primitive >= LEAT_CRYPTO_AES_128_GCM && primitive <= LEAT_CRYPTO_AES_256_GCM_BATCH;
     int error = 0;
-    for (size_t i = 0; i < BATCH && error == 0; i++) {
+    for (size_t i = 0; i < w->count && error == 0; i++) {
         uint8_t key[32] = {(uint8_t)i};
-        leat_hmac_sha1_init(&w->hmac[i], key, 20);
-        if (w->key_len != 0 && w->p->aes.init != NULL) {
-            error = leat__aes_init(w->p, &w->aes[i], key, w->key_len);
-        }
-        if (error == 0 && w->key_len != 0 && w->p->gcm.init != NULL) {
+        if (w->key_len == 0) {
+            leat_hmac_sha1_init(&w->hmac[i], key, 20);
+        } else if (is_gcm) {
             error = leat__gcm_init(w->p, &w->gcm[i], key, w->key_len);
+        } else {
+            error = leat__aes_init(w->p, &w->aes[i], key, w->key_len);
         }
     }
     return error;
@@ -121,51 +124,52 @@ static int set_up(struct work *w)
 
 static void take_down(struct work *w)
 {
-    for (size_t i = 0; i < BATCH; i++) {
+    for (size_t i = 0; i < w->count; i++) {
         leat_aes_deinit(&w->aes[i]);
         leat_gcm_deinit(&w->gcm[i]);
     }
 }
 
-/* @return ns a message, or a negative number when the operation failed. */
-static double best_of(struct work *w, int (*run)(struct work *w))
+/* Lower `best` (0: none yet) to what a message takes now. @return false when the operation failed.
+ */
+static bool sample(struct work *w, int (*run)(struct work *w), double *best)
 {
-    double best = -1;
-    for (int round = 0; round <= ROUNDS; round++) {
-        uint64_t start = now_ns(), passed = 0, times = 0;
-        while (passed < ROUND_NS) {
-            if (run(w) != 0) {
-                return -1;
-            }
-            times++;
-            passed = now_ns() - start;
-        }
-        double ns = (double)passed / (double)(times * w->count);
-        if (round > 0 && (best < 0 || ns < best)) { /* the first warms up */
-            best = ns;
-        }
+    uint64_t passed = 0, times = 0;
+    if (run(w) != 0) { /* warms up */
+        return false;
     }
-    return best;
+    for (uint64_t start = now_ns(); passed < SAMPLE_NS; passed = now_ns() - start) {
+        if (run(w) != 0) {
+            return false;
+        }
+        times++;
+    }
+    double ns = (double)passed / (double)(times * w->count);
+    if (*best == 0 || ns < *best) {
+        *best = ns;
+    }
+    return true;
 }
 
-bool leat__crypto_measure(const struct leat_crypto_provider *p,
-                          enum leat_crypto_primitive primitive, struct leat_crypto_cost *out)
+bool leat__crypto_sample(const struct leat_crypto_provider *p, enum leat_crypto_primitive primitive,
+                         struct leat_crypto_cost *cost)
 {
+    int (*run)(struct work *) = operations[primitive].run;
     struct work w = {
         .p = p, .key_len = operations[primitive].key_len, .count = operations[primitive].count};
-    bool is_done = set_up(&w) == 0;
+    bool is_done = set_up(&w, primitive) == 0;
     if (is_done) {
         w.len = 100;
-        out->ns_100 = best_of(&w, operations[primitive].run);
-        w.len = LEN_MAX;
-        out->ns_1200 = best_of(&w, operations[primitive].run);
-        is_done = out->ns_100 >= 0 && out->ns_1200 >= 0;
+        is_done = sample(&w, run, &cost->ns_100);
     }
-    if (is_done && primitive == LEAT_CRYPTO_HMAC_SHA1_BATCH) {
-        w.count = 1;
-        out->ns_alone = best_of(&w, operations[primitive].run);
-        is_done = out->ns_alone >= 0;
+    if (is_done) {
+        w.len = LEN_MAX;
+        is_done = sample(&w, run, &cost->ns_1200);
     }
     take_down(&w);
+    if (is_done && primitive == LEAT_CRYPTO_HMAC_SHA1_BATCH) {
+        w.count = 1;
+        is_done = set_up(&w, primitive) == 0 && sample(&w, run, &cost->ns_alone);
+    }
     return is_done;
 }

@@ -23,6 +23,7 @@ static const struct leat_crypto_provider *const built_in[] = {
 
 /* A later one must be better by this to be preferred: what noise can do. */
 #define CLEARLY_BETTER 0.94
+#define ROUNDS 4 /* of samples, over all */
 
 static const char *const primitive_names[LEAT_CRYPTO_PRIMITIVE_COUNT] = {
     [LEAT_CRYPTO_SHA256] = "sha-256",
@@ -58,11 +59,10 @@ static size_t hmac_batch_from = 1;
 static struct {
     bool is_known, is_available;
     char version[64];
-    struct {
-        bool is_known, passes;
-        struct leat_crypto_cost cost;
-    } primitives[LEAT_CRYPTO_PRIMITIVE_COUNT];
+    bool passes[LEAT_CRYPTO_PRIMITIVE_COUNT];
+    struct leat_crypto_cost costs[LEAT_CRYPTO_PRIMITIVE_COUNT];
 } known[BUILT_IN];
+static bool is_measured;
 
 const struct leat_crypto_provider *leat__crypto_provider(enum leat_crypto_primitive primitive)
 {
@@ -79,7 +79,7 @@ size_t leat__crypto_hmac_batch_from(void)
 bool leat__crypto_examine(const struct leat_crypto_provider *p,
                           enum leat_crypto_primitive primitive, struct leat_crypto_cost *cost)
 {
-    return leat__crypto_provider_passes(p, primitive) && leat__crypto_measure(p, primitive, cost);
+    return leat__crypto_provider_passes(p, primitive) && leat__crypto_sample(p, primitive, cost);
 }
 
 /* Both sizes weigh the same, as ratios. */
@@ -174,28 +174,57 @@ static bool is_served(const struct leat_crypto_provider *p, enum leat_crypto_pri
     return false;
 }
 
-static bool examine_once(const struct leat_crypto_provider *p, enum leat_crypto_primitive primitive,
-                         struct leat_crypto_cost *cost)
+/* By what measure_all has found. */
+static bool recall(const struct leat_crypto_provider *p, enum leat_crypto_primitive primitive,
+                   struct leat_crypto_cost *cost)
 {
     size_t i = 0;
     while (built_in[i] != p) {
         i++;
     }
-    if (!is_served(p, primitive)) {
-        return false;
-    }
-    if (!known[i].primitives[primitive].is_known) {
-        known[i].primitives[primitive].is_known = true;
-        known[i].primitives[primitive].passes =
-            leat__crypto_examine(p, primitive, &known[i].primitives[primitive].cost);
-        if (!known[i].primitives[primitive].passes) {
-            leat_log(LEAT_LOG_WARN, "crypto_dropped",
-                     "provider=%s level=%s primitive=%s reason=\"its known answers fail\"", p->name,
-                     level_names[p->level], primitive_names[primitive]);
+    *cost = known[i].costs[primitive];
+    return known[i].passes[primitive];
+}
+
+static void drop(size_t i, enum leat_crypto_primitive primitive)
+{
+    known[i].passes[primitive] = false;
+    leat_log(LEAT_LOG_WARN, "crypto_dropped",
+             "provider=%s level=%s primitive=%s reason=\"its known answers fail\"",
+             built_in[i]->name, level_names[built_in[i]->level], primitive_names[primitive]);
+}
+
+static void answer_all(size_t i)
+{
+    for (size_t k = 0; k < LEAT_CRYPTO_PRIMITIVE_COUNT; k++) {
+        enum leat_crypto_primitive primitive = (enum leat_crypto_primitive)k;
+        known[i].passes[k] = is_served(built_in[i], primitive);
+        if (known[i].passes[k] && !leat__crypto_provider_passes(built_in[i], primitive)) {
+            drop(i, primitive);
         }
     }
-    *cost = known[i].primitives[primitive].cost;
-    return known[i].primitives[primitive].passes;
+}
+
+/* Rounds over everything: a neighbour who has the machine for a while spoils a round, not a
+ * provider. */
+static void measure_all(void)
+{
+    for (size_t i = 0; i < BUILT_IN; i++) {
+        if (is_available(i)) {
+            answer_all(i);
+        }
+    }
+    for (int round = 0; round < ROUNDS; round++) {
+        for (size_t k = 0; k < LEAT_CRYPTO_PRIMITIVE_COUNT; k++) {
+            for (size_t i = 0; i < BUILT_IN; i++) {
+                enum leat_crypto_primitive primitive = (enum leat_crypto_primitive)k;
+                if (known[i].passes[k] &&
+                    !leat__crypto_sample(built_in[i], primitive, &known[i].costs[k])) {
+                    drop(i, primitive);
+                }
+            }
+        }
+    }
 }
 
 /* @return false for a text that names no level. */
@@ -234,7 +263,11 @@ int leat_crypto_start_with(const struct leat_crypto_options *options)
     if (!leat__crypto_provider_passes(&leat__crypto_mbedtls, LEAT_CRYPTO_KEY_STREAM)) {
         return LEAT_E_CRYPTO;
     }
-    return leat__crypto_choose(providers, count, wanted, examine_once);
+    if (!is_measured) {
+        measure_all();
+        is_measured = true;
+    }
+    return leat__crypto_choose(providers, count, wanted, recall);
 }
 
 int leat_crypto_start(void)

@@ -137,14 +137,15 @@ struct leat_crypto_cost {
 /** Does the provider serve the primitive, and do its known answers pass? */
 bool leat__crypto_provider_passes(const struct leat_crypto_provider *p,
                                   enum leat_crypto_primitive primitive);
-/** @return false when an operation failed. */
-bool leat__crypto_measure(const struct leat_crypto_provider *p,
-                          enum leat_crypto_primitive primitive, struct leat_crypto_cost *out);
+/** Take one more sample: lower the costs (0: none yet) to what it shows. Some 30 us where the
+ * operation is quick. @return false when an operation failed. */
+bool leat__crypto_sample(const struct leat_crypto_provider *p, enum leat_crypto_primitive primitive,
+                         struct leat_crypto_cost *cost);
 /** May the provider serve the primitive, and at what cost? */
 typedef bool leat__crypto_examine_fn(const struct leat_crypto_provider *p,
                                      enum leat_crypto_primitive primitive,
                                      struct leat_crypto_cost *cost);
-/** By known answers and measurement. */
+/** By known answers and one sample. */
 leat__crypto_examine_fn leat__crypto_examine;
 /**
  * Take for each primitive the cheapest of these providers that may serve it; of those named

@@ -66,9 +66,8 @@ def run_program(folder, module, arguments):
     return rows.parse(done.stdout.splitlines(), f"bench_{module}")[1]
 
 
-def list_rows(folder, module, filters):
-    """How many rows of a program match."""
-    arguments = [word for text in filters for word in ("--filter", text)]
+def list_rows(folder, module, arguments):
+    """The rows that a run with these arguments has, as text."""
     done = subprocess.run([folder / f"bench/bench_{module}", "--list", *arguments], stdin=subprocess.DEVNULL,
                           stdout=subprocess.PIPE, text=True, check=False)
     if done.returncode != 0:

@@ -27,7 +27,6 @@ SIDES = ("base", "head")
 class Plan:
     base: str
     head: str = "HEAD"
-    filters: list = dataclasses.field(default_factory=list)
     arguments: list = dataclasses.field(default_factory=list)  # for the programs
     rounds: int = 5
     is_ported: bool = False  # differing bench sources: take the head's on both sides
@@ -164,7 +163,7 @@ class Builds:
         say("building base")
         building.configure(trees["base"], self.folders["base"], self.logs["base"])
         for module, changed in changes.items():
-            if building.list_rows(self.folders["head"], module, plan.filters) or not changed:
+            if building.list_rows(self.folders["head"], module, plan.arguments) or not changed:
                 self._take(module, changed, module in there["base"], plan.is_ported)
         self.notes += [f"bench_{module}: only in base" for module in there["base"] if module not in there["head"]]
 
@@ -189,7 +188,7 @@ def measure(builds, plan, say):
     try:
         results = []
         for module, is_ported in builds.comparable.items():
-            sides = [side for side in SIDES if building.list_rows(builds.folders[side], module, plan.filters)]
+            sides = [side for side in SIDES if building.list_rows(builds.folders[side], module, plan.arguments)]
             runs = {side: [] for side in SIDES}
             for number in range(plan.rounds):
                 for side in sides:

@@ -92,7 +92,7 @@ def run(options):
     for module in chosen:
         if not building.build(folder, module, log):
             raise building.Failed(f"bench_{module} cannot be built:\n{building.tail(log)}")
-    listed = {module: building.list_rows(folder, module, options.filter) for module in chosen}
+    listed = {module: building.list_rows(folder, module, program_arguments(options)) for module in chosen}
     if not any(listed.values()):
         raise building.Failed("no row matches the filter; --list shows all rows")
     if options.list:
@@ -128,8 +128,7 @@ def save(options, folder, chosen):
 
 
 def run_compare(options):
-    compare.run(ROOT, compare.Plan(base=options.base, head=options.head, filters=options.filter,
-                                   arguments=program_arguments(options), rounds=options.rounds,
+    compare.run(ROOT, compare.Plan(base=options.base, head=options.head, arguments=program_arguments(options), rounds=options.rounds,
                                    is_ported=options.head_benches),
                 "json" if options.json else "markdown" if options.markdown else "text",
                 ["./tools/bench", *sys.argv[1:]])

@@ -37,12 +37,18 @@ struct reason {
     size_t count;
 };
 
+struct context {
+    struct context *next;
+    _Alignas(64) uint8_t data[];
+};
+
 struct bench {
     const char *name;
     struct bench_options options;
     struct entry **entries; /* those chosen, in the order of their declaration */
     size_t count, room, group;
-    size_t done; /* rows behind us, for the progress line */
+    struct context *contexts; /* of all rows, the chosen and the others */
+    size_t done;              /* rows behind us, for the progress line */
     int widths[FIELDS];
     struct reason reasons[REASONS_MAX];
     size_t reason_count;
@@ -74,6 +80,17 @@ void *bench_alloc(size_t size)
 
     bench_must(memory != NULL, "allocation of memory");
     return memory;
+}
+
+void *bench_context(struct bench *b, size_t size)
+{
+    struct context *c = aligned_alloc(64, (sizeof(*c) + size + 63) / 64 * 64);
+
+    bench_must(c != NULL, "allocation of memory");
+    memset(c->data, 0, size);
+    c->next = b->contexts;
+    b->contexts = c;
+    return c->data;
 }
 
 /* ---- rows ---- */

@@ -55,6 +55,8 @@ uint64_t bench_now(void);
 void bench_must(bool is_ok, const char *what);
 /** Zeroed memory, or the end of the program. */
 void *bench_alloc(size_t size);
+/** The same for the context of a row, which lives as long as the program: not to be freed. */
+void *bench_context(struct bench *b, size_t size);
 
 /** Keep a result alive for the compiler. */
 static inline void bench_keep(const void *p)

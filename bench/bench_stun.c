@@ -167,7 +167,7 @@ static uint64_t run(void *context, uint64_t times, uint64_t *done)
 static void add(struct bench *b, const char *op, const char *provider,
                 bool (*operate)(uint64_t number), size_t octets)
 {
-    struct spec *s = bench_alloc(sizeof(*s));
+    struct spec *s = bench_context(b, sizeof(*s));
     struct bench_row row = {.key = {.op = op, .provider = provider, .octets = (unsigned)octets},
                             .set_up = set_up,
                             .run = run,

@@ -213,7 +213,7 @@ static void add(struct bench *b, const struct crypto_case *c, const char *provid
 {
     bool is_set_up = c->op == CRYPTO_SET_UP_HMAC_SHA1 || c->op == CRYPTO_SET_UP_AES ||
                      c->op == CRYPTO_SET_UP_GCM;
-    struct spec *s = bench_alloc(sizeof(*s));
+    struct spec *s = bench_context(b, sizeof(*s));
     struct bench_row row = {.key = crypto_key(c),
                             .set_up = set_up,
                             .take_down = take_down,

@@ -108,6 +108,10 @@ const struct leat_addr *leat_udp_local(const struct leat_udp *u, size_t index);
 struct leat_sink *leat_udp_sink(struct leat_udp *u);
 void leat_udp_flush(
     struct leat_udp *u); /**< send what was committed; call at the end of each turn */
+/** Runs of datagrams of one size to one remote leave as one message that the kernel or the device
+ * cuts up (UDP_SEGMENT), on at first. An address that they are refused for gets them one by one
+ * from then on. */
+void leat_udp_set_gso(struct leat_udp *u, bool is_on);
 const struct leat_udp_counters *leat_udp_counters(const struct leat_udp *u);
 void leat_udp_close(struct leat_udp *u); /**< sends what was committed first */
 

@@ -46,6 +46,8 @@ struct leat_udp_counters {
     uint64_t send_no_socket; /**< no socket of the set has that local address */
     uint64_t batch_full;     /**< reserve of more than LEAT_UDP_MTU_MAX, or of a closed set */
     uint64_t receive_calls, send_calls;
+    uint64_t gso_messages, gso_datagrams; /**< runs sent as one message, and what was in them */
+    uint64_t gso_refused;                 /**< runs that the kernel or the device did not take */
 };
 
 #endif

@@ -169,7 +169,8 @@ static void put_sockets(struct leat_json_writer *w, const struct leat_udp_counte
         {"receive_errors", n->receive_errors}, {"send_again", n->send_again},
         {"send_errors", n->send_errors},       {"send_no_socket", n->send_no_socket},
         {"batch_full", n->batch_full},         {"receive_calls", n->receive_calls},
-        {"send_calls", n->send_calls},
+        {"send_calls", n->send_calls},         {"gso_messages", n->gso_messages},
+        {"gso_datagrams", n->gso_datagrams},   {"gso_refused", n->gso_refused},
     };
     leat_json_write_key(w, "sockets");
     leat_json_open(w, '{');

@@ -514,6 +514,16 @@ static int read_receive_buffer(struct leat_config *c, const struct place *at, co
     return error;
 }
 
+static int read_gso(struct leat_config *c, const struct place *at, const leat_json *j)
+{
+    bool is_on = false;
+    if (!leat_json_bool(j, &is_on)) {
+        return expected(at, "true or false", j);
+    }
+    c->is_gso_off = !is_on;
+    return 0;
+}
+
 static int read_seconds(const struct place *at, const leat_json *j, unsigned *out)
 {
     int64_t v = 0;
@@ -629,6 +639,7 @@ int leat_config_parse(struct leat_config *c, const char *file, struct leat_span 
                                       {"codecs", read_codecs},
                                       {"limits", read_limits},
                                       {"receive_buffer", read_receive_buffer},
+                                      {"gso", read_gso},
                                       {"ended_keep_s", read_ended_keep},
                                       {"drain_s", read_drain}};
     char json_why[LEAT_JSON_WHY_MAX];

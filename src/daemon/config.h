@@ -39,6 +39,7 @@ struct leat_config {
     size_t profile_count;
     size_t peers_max, ssrcs_per_peer; /**< of the whole daemon; of one peer */
     size_t receive_buffer;            /**< octets asked of the kernel for each socket */
+    bool is_gso_off;
     unsigned ended_keep_s, drain_s;
 };
 

@@ -363,6 +363,7 @@ static int start_worker(struct node *n, unsigned index, const struct leat_config
         .generation = n->info->generation,
         .listen_count = count,
         .receive_buffer = n->config->receive_buffer,
+        .is_gso_off = n->config->is_gso_off,
         .peers_max = n->config->peers_max,
         .handshakes = n->config->handshakes,
         .answers = n->answers,

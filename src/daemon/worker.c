@@ -237,6 +237,7 @@ int leat_worker_start(struct leat_worker **out, const struct leat_worker_params 
     w->mailbox = leat_mailbox_new(w->loop, on_order, w);
     int error = w->udp == NULL || w->timer == NULL || w->mailbox == NULL ? LEAT_E_NOMEM : 0;
     if (error == 0) {
+        leat_udp_set_gso(w->udp, !w->params.is_gso_off);
         error = make_shard(w);
     }
     if (error == 0) {

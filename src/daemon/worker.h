@@ -33,6 +33,7 @@ struct leat_worker_params {
     size_t listen_count;
     struct leat_addr listen[LEAT_CONTROL_LISTEN_MAX]; /**< with this worker's ports */
     size_t receive_buffer;
+    bool is_gso_off;
     size_t peers_max, handshakes;
     struct leat_mailbox *answers; /**< into the control loop */
 };

@@ -42,6 +42,8 @@ struct leat__udp_receive {
  * room comes round again only after its datagram has left. */
 #define LEAT__UDP_ROOMS (2 * LEAT_UDP_BATCH)
 
+#define LEAT__UDP_REFUSED 64
+
 struct leat__udp_send {
     uint8_t octets[LEAT__UDP_ROOMS][LEAT_UDP_MTU_MAX];
     size_t next;                 /* room that is given out next */
@@ -50,9 +52,14 @@ struct leat__udp_send {
     struct iovec vectors[LEAT__UDP_ROOMS];
     union leat__sockaddr names[LEAT__UDP_ROOMS];
     struct leat__control controls[LEAT__UDP_ROOMS];
+    struct leat_addr remotes[LEAT__UDP_ROOMS];
     const struct leat__udp_socket *sockets[LEAT__UDP_ROOMS];
-    struct mmsghdr run[LEAT__UDP_ROOMS]; /* the headers of one socket, while it sends */
-    size_t count;                        /* committed datagrams */
+    size_t count; /* committed datagrams */
+    /* What one socket sends: messages of one datagram each, or of a run of them. */
+    struct mmsghdr messages[LEAT__UDP_ROOMS];
+    struct iovec message_vectors[LEAT__UDP_ROOMS];
+    bool is_gso_off;
+    struct leat_addr refused[LEAT__UDP_REFUSED]; /* by hash: addresses without segmentation */
 };
 
 struct leat_udp {

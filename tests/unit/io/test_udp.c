@@ -469,6 +469,45 @@ static void udp__many_open_reservations__leave_as_they_are_committed(void)
     world_close(&w);
 }
 
+/** Sizes in the order of commit, and the messages that they make: a run goes on until a size grows,
+ * and ends with one that is smaller. */
+static void udp__runs_of_one_size__leave_as_one_message(void)
+{
+    static const size_t sizes[] = {200, 200, 200, 150, 150, 300, 300, 299, 300, 100};
+    static const size_t messages = 4; /* 200 200 200 150, 150, 300 300 299, 300 100 */
+    static const char *const wildcards[][2] = {
+        {"0.0.0.0", "127.0.0.1"}, {"::", "::1"}, {"127.0.0.1", "127.0.0.1"}};
+    for (size_t row = 0; row < LEAT_ARRAY_LEN(wildcards); row++) {
+        struct world w;
+        world_open(&w);
+        uint16_t port = world_bind(&w, wildcards[row][0], 0, BUFFER);
+        struct leat_tuple t = {.local = addr_of(wildcards[row][1], port)};
+        struct leat_tuple other = t;
+        int fd = remote_open(wildcards[row][1], &t.remote);
+        int other_fd = remote_open(wildcards[row][1], &other.remote);
+        for (uint32_t i = 0; i < LEAT_ARRAY_LEN(sizes); i++) {
+            send_to(w.udp, &t, i, sizes[i]);
+        }
+        send_to(w.udp, &other, 77, 50);
+        send_to(w.udp, &t, 99, 50);
+        leat_udp_flush(w.udp);
+        for (uint32_t i = 0; i < LEAT_ARRAY_LEN(sizes); i++) {
+            struct leat_addr from;
+            LEAT_CHECK_ROW(i, remote_receive(fd, &from) == i);
+            LEAT_CHECK(leat_addr_equal(&from, &t.local));
+        }
+        LEAT_CHECK_INT(remote_receive(fd, NULL), 99);
+        LEAT_CHECK_INT(remote_receive(other_fd, NULL), 77);
+        const struct leat_udp_counters *c = leat_udp_counters(w.udp);
+        LEAT_CHECK_INT(c->datagrams_out, LEAT_ARRAY_LEN(sizes) + 2);
+        LEAT_CHECK_INT(c->gso_messages, messages - 1);
+        LEAT_CHECK_INT(c->gso_datagrams, LEAT_ARRAY_LEN(sizes) - 1);
+        (void)close(fd);
+        (void)close(other_fd);
+        world_close(&w);
+    }
+}
+
 /** Ten rounds to 20 destinations of which one cannot be sent to: the 19 others get all. */
 static void check_bad_among_20(struct leat_addr bad)
 {
@@ -613,6 +652,7 @@ LEAT_TESTS(LEAT_TEST(udp__burst_of_mixed_sizes__order_count_and_truncated),
            LEAT_TEST(udp__more_than_a_batch_in_one_turn__all_leave_in_order),
            LEAT_TEST(udp__reservations__only_committed_ones_leave),
            LEAT_TEST(udp__many_open_reservations__leave_as_they_are_committed),
+           LEAT_TEST(udp__runs_of_one_size__leave_as_one_message),
            LEAT_TEST(udp__one_destination_fails__the_others_lose_nothing),
            LEAT_TEST(udp__remote_port_closed__no_spin_and_others_are_served),
            LEAT_TEST(udp__socket_in_error__is_counted_and_goes_on),

@@ -71,6 +71,7 @@ static void world_open(struct world *w)
     struct leat_addr a = addr_of("127.0.0.1", 0);
     LEAT_CHECK_INT(leat_udp_bind(w->udp, &a, 1 << 20, NULL, why, sizeof(why)), LEAT_OK);
     w->self.local = w->self.remote = *leat_udp_local(w->udp, 0);
+    leat_udp_set_gso(w->udp, false); /* a message a datagram */
 }
 
 static void world_close(struct world *w)
@@ -169,7 +170,58 @@ static void receive__errors__are_counted_and_the_socket_goes_on(void)
     world_close(&w);
 }
 
+/** A run that is refused as a run leaves one by one, and from then on nobody tries again. */
+static void send__run_refused__its_datagrams_leave_one_by_one(void)
+{
+    static const int errors[] = {EIO, EINVAL, EMSGSIZE};
+    for (size_t e = 0; e < LEAT_ARRAY_LEN(errors); e++) {
+        const struct fault fault = {.error = errors[e]};
+        struct world w;
+        world_open(&w);
+        leat_udp_set_gso(w.udp, true);
+        send_through(&w, 20, &fault, 1);
+        const struct leat_udp_counters *c = leat_udp_counters(w.udp);
+        LEAT_CHECK_INT(w.count, 20);
+        LEAT_CHECK_INT(c->gso_refused, 1);
+        LEAT_CHECK_INT(c->gso_messages, 0);
+        LEAT_CHECK_INT(c->send_errors, 0);
+        send_through(&w, 20, NULL, 0);
+        LEAT_CHECK_INT(w.count, 40);
+        LEAT_CHECK_INT(c->gso_refused, 1);
+        LEAT_CHECK_INT(c->gso_messages, 0);
+        LEAT_CHECK_INT(c->datagrams_out, 40);
+        for (uint32_t i = 0; i < 40; i++) {
+            LEAT_CHECK_INT(w.numbers[i], i % 20);
+        }
+        world_close(&w);
+    }
+}
+
+/** Any other error of a run is its destination's: every datagram of it is counted. */
+static void send__run_fails__counts_its_datagrams(void)
+{
+    static const struct fault unreachable[] = {{.error = ENETUNREACH}},
+                              full[] = {{.error = EAGAIN}};
+    struct world w;
+    world_open(&w);
+    leat_udp_set_gso(w.udp, true);
+    send_through(&w, 20, unreachable, 1);
+    send_through(&w, 30, full, 1);
+    const struct leat_udp_counters *c = leat_udp_counters(w.udp);
+    LEAT_CHECK_INT(w.count, 0);
+    LEAT_CHECK_INT(c->send_errors, 20);
+    LEAT_CHECK_INT(c->send_again, 30);
+    LEAT_CHECK_INT(c->gso_refused, 0);
+    send_through(&w, 10, NULL, 0);
+    LEAT_CHECK_INT(w.count, 10);
+    LEAT_CHECK_INT(c->gso_messages, 1);
+    LEAT_CHECK_INT(c->gso_datagrams, 10);
+    world_close(&w);
+}
+
 LEAT_TESTS(LEAT_TEST(send__buffer_full__rest_of_the_batch_is_dropped_and_counted),
            LEAT_TEST(send__interrupted_and_cut_short__nothing_is_lost),
            LEAT_TEST(send__refused_in_the_middle__only_that_one_is_lost),
-           LEAT_TEST(receive__errors__are_counted_and_the_socket_goes_on))
+           LEAT_TEST(receive__errors__are_counted_and_the_socket_goes_on),
+           LEAT_TEST(send__run_refused__its_datagrams_leave_one_by_one),
+           LEAT_TEST(send__run_fails__counts_its_datagrams))

@@ -43,8 +43,12 @@ class Result:
 
 # ---- judging
 
+def reach(figures):
+    return max(figures) - min(figures)
+
+
 def spread(figures):
-    return (max(figures) - min(figures)) / statistics.median(figures)
+    return reach(figures) / statistics.median(figures)
 
 
 def typical_noise(results):
@@ -62,12 +66,11 @@ def judge(result, typical):
     elif not result.old:
         said["verdict"] = "only in head"
     else:
-        ratio = said["new"] / said["old"]
-        noise = max(spread(result.old), spread(result.new), typical)
+        noise = max(reach(result.old), reach(result.new), typical * max(said["old"], said["new"]))
         is_apart = max(result.new) < min(result.old) or max(result.old) < min(result.new)
-        is_outside = is_apart and abs(ratio - 1) > noise
-        said.update(ratio=round(ratio, 4), noise=round(noise, 4),
-                    verdict="within noise" if not is_outside else "faster" if ratio < 1 else "slower")
+        is_outside = is_apart and abs(said["new"] - said["old"]) > noise
+        said.update(ratio=round(said["new"] / said["old"], 4), noise=round(noise / said["old"], 4),
+                    verdict="within noise" if not is_outside else "faster" if said["new"] < said["old"] else "slower")
     if result.is_ported:
         said["ported"] = True
     return said
@@ -229,7 +232,7 @@ def report(judged, notes, typical, commits, shown, command):
         print()
     if judged:
         print(show_table(judged, is_markdown))
-        print(f"\nratio: new / old; noise typical of all rows: {100 * typical:.1f} %")
+        print(f"\nratio: new / old; noise: of a row, over old; typical of all rows: {100 * typical:.1f} %")
 
 
 def run(root, plan, shown, command):

@@ -72,8 +72,9 @@ def judged(old, new, typical=0.0):
 
 def judge__sides_apart_by_more_than_each_one_s_spread__faster_or_slower():
     said = judged([100, 102, 101], [50, 51, 50])
-    assert said == {"bench": "b", "op": "o", "old": 101, "new": 50, "ratio": 0.495, "noise": 0.02, "verdict": "faster"}, said
+    assert said == {"bench": "b", "op": "o", "old": 101, "new": 50, "ratio": 0.495, "noise": 0.0198, "verdict": "faster"}, said
     assert judged([100, 102, 101], [150, 151, 150])["verdict"] == "slower"
+    assert judged([3600, 3620, 3610], [330, 340, 990])["verdict"] == "faster"  # a wide range, but of small figures
 
 
 def judge__ranges_that_overlap__within_noise():

@@ -64,8 +64,9 @@ DOORS = {  # library or system header, or the start of its name -> modules that 
     "time.h": {"io", "base", "crypto", "bench"},  # base: log.c stamps its lines; crypto: measures, and the age of a seed
     "errno.h": {"io", "crypto"} | ENDS,
 }
-FILES = {  # module and header -> the one file of the module that may include it
+FILES = {  # module and header, or the start of its name -> the one file of the module that may include it
     ("crypto", "intel-ipsec-mb.h"): "provider_ipsecmb.c",
+    ("crypto", "openssl/"): "provider_openssl.c",
     ("crypto", "dlfcn.h"): "provider_ipsecmb.c",  # loads its library at run time
 }
 RESTRICTED = {  # public header -> modules that may include it, whatever ALLOWED says
@@ -126,8 +127,9 @@ def fault_of(path, module, bracket, name, owner, private):
     for start, users in DOORS.items():
         if name.startswith(start) and module not in users:
             return f"only {', '.join(sorted(users))} may include <{name}>"
-    if path.name != FILES.get((module, name), path.name):
-        return f"only {FILES[module, name]} may include <{name}>"
+    for (user, start), file in FILES.items():
+        if user == module and name.startswith(start) and path.name != file:
+            return f"only {file} may include <{name}>"
     return None
 
 

@@ -512,6 +512,24 @@ static int start(struct node *n, char *why, size_t why_cap)
     return error;
 }
 
+/* Who does what in one line, with its level; the costs for those who look closer. */
+static void say_crypto(void)
+{
+    char text[512] = "";
+    size_t at = 0;
+    struct leat_crypto_row row;
+    for (size_t i = 0; leat_crypto_describe(i, &row); i++) {
+        if (at < sizeof text) {
+            at += (size_t)snprintf(text + at, sizeof text - at, "%s%s=%s%s%s", at > 0 ? " " : "",
+                                   row.primitive, row.provider, row.level != NULL ? "/" : "",
+                                   row.level != NULL ? row.level : "");
+        }
+        leat_log(LEAT_LOG_DEBUG, "crypto_cost", "primitive=%s provider=%s ns_100=%.0f ns_1200=%.0f",
+                 row.primitive, row.provider, row.ns_100, row.ns_1200);
+    }
+    leat_log(LEAT_LOG_INFO, "crypto", "%s", text);
+}
+
 static void say_started(const struct node *n)
 {
     char text[LEAT_ADDR_TEXT_MAX];
@@ -521,12 +539,7 @@ static void say_started(const struct node *n)
     leat_log(LEAT_LOG_INFO, "started", "version=%s pid=%d workers=%u socket=%s fingerprint=%s",
              LEAT_VERSION, n->info->pid, n->info->workers, n->config->socket,
              leat_dtls_fingerprint_format(fingerprint, fingerprint_text));
-    struct leat_crypto_row row;
-    for (size_t i = 0; leat_crypto_describe(i, &row); i++) {
-        leat_log(LEAT_LOG_INFO, "crypto",
-                 "primitive=%s provider=%s level=%s ns_100=%.0f ns_1200=%.0f", row.primitive,
-                 row.provider, row.level != NULL ? row.level : "none", row.ns_100, row.ns_1200);
-    }
+    say_crypto();
     for (size_t i = 0; i < n->info->listen_count; i++) {
         leat_log(LEAT_LOG_INFO, "listening", "worker=%u udp=%s", n->info->listen[i].worker,
                  leat_addr_format(&n->info->listen[i].addr, text));

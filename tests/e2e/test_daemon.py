@@ -17,6 +17,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "interop"))
 from harness.daemon import LEATD, ROOT, Daemon, RpcError, free_udp_port
 from harness.program import run, until
 
+LEATLOAD = pathlib.Path(LEATD).parents[2] / "tools/leatload/leatload"
 OFFER = (ROOT / "tests/vectors/sdp/chromium156-default.sdp").read_text()
 
 
@@ -76,6 +77,54 @@ def certificate__key_of_another__says_so():
                                capture_output=True, text=True, check=True).stdout.strip().split("=")[1]
         with Daemon(config=good) as leatd:
             assert leatd.rpc.call("daemon.info")["fingerprint"] == shown
+
+
+PRIMITIVES = {"sha-256", "hmac-sha1", "hmac-sha1-batch", "key-stream"} | {
+    f"aes-{size}-{mode}{batch}" for size in (128, 256) for mode in ("ctr", "gcm") for batch in ("", "-batch")}
+
+
+def providers():
+    """The names below 'providers that run here:'."""
+    status, out, err = leatd_says("--crypto")
+    assert (status, err) == (0, ""), (status, err)
+    return [line.split()[0] for line in out.split("providers that run here:\n")[1].splitlines()]
+
+
+def crypto__shown__has_a_row_for_every_primitive():
+    status, out, err = leatd_says("--crypto")
+    assert (status, err) == (0, ""), (status, err)
+    rows = [line.split() for line in out.split("\n\n")[0].splitlines()[1:]]
+    assert {row[0] for row in rows} == PRIMITIVES, out
+    assert all(row[1] in providers() and int(row[3]) > 0 and int(row[4]) > 0 for row in rows), out
+    assert providers()[0] == "mbedtls", out
+
+
+def crypto__pinned__serves_alone():
+    for name in providers():
+        status, out, err = leatd_says("--crypto", "--config", "CONFIG", config={"crypto": {"provider": name}})
+        assert (status, err) == (0, ""), (status, err)
+        rows = {line.split()[0]: line.split()[1] for line in out.split("\n\n")[0].splitlines()[1:]}
+        assert {rows[p] for p in PRIMITIVES - {"sha-256"}} == {name}, out
+
+
+def crypto__pin_that_cannot_run__names_key_and_what_runs():
+    config = {"crypto": {"provider": "ipsecmb", "level": "none"}}
+    for arguments, expected in ((["--check-config"], 2), (["--crypto"], 1), ([], 1)):
+        status, _, err = leatd_says("--config", "CONFIG", *arguments, config=config)
+        assert status == expected and "crypto.provider" in err and '"mbedtls"' in err, (arguments, status, err)
+
+
+def crypto__pinned_or_masked__carries_a_call():
+    settings = [{"provider": name} for name in providers()] + [{"level": level} for level in ("none", "sse", "avx2")]
+    for crypto in settings:
+        with Daemon(config={"crypto": crypto}) as leatd:
+            info = leatd.rpc.call("daemon.info")
+            names = {row["provider"] for row in info["crypto"] if row["primitive"] != "sha-256"}
+            assert names == {crypto.get("provider")} or "level" in crypto, info
+            assert all(f"{row['primitive']}={row['provider']}" in leatd.text() for row in info["crypto"]), leatd.text()
+            done = subprocess.run([LEATLOAD, "--socket", str(leatd.socket), "--publishers", "1", "--subscribers", "3",
+                                   "--seconds", "1"], capture_output=True, text=True, timeout=60, check=False)
+            assert done.returncode == 0, (crypto, done.stdout, done.stderr)
 
 
 def start__socket_mode_and_info__as_promised():
@@ -204,6 +253,8 @@ if __name__ == "__main__":
     sys.exit(run([
         command_line__version_and_help__good, command_line__wrong_call__exit_2, check_config__shipped_file__good,
         check_config__wrong__names_file_key_and_expectation, certificate__key_of_another__says_so,
+        crypto__shown__has_a_row_for_every_primitive, crypto__pinned__serves_alone,
+        crypto__pin_that_cannot_run__names_key_and_what_runs, crypto__pinned_or_masked__carries_a_call,
         start__socket_mode_and_info__as_promised, start__small_receive_buffer__warned_with_the_line,
         start__port_taken__one_sentence, start__stale_socket_and_live_socket__replaced_and_refused,
         two_daemons__other_sockets_and_ports__side_by_side, signals__sighup__harmless,

@@ -40,7 +40,8 @@ static void config__every_key__is_read(void)
                          "\"codecs\": [{\"name\": \"h264\", \"clock\": 90000, \"parameters\": "
                          "\"packetization-mode=1\"}, {\"name\": \"opus\"}],"
                          "\"limits\": {\"peers\": 5, \"ssrcs_per_peer\": 9}, \"receive_buffer\": "
-                         "65536, \"gso\": false, \"ended_keep_s\": 1, \"drain_s\": 30}"),
+                         "65536, \"crypto\": {\"provider\": \"openssl\", \"level\": \"avx2\"}, "
+                         "\"gso\": false, \"ended_keep_s\": 1, \"drain_s\": 30}"),
                    0);
     LEAT_CHECK_STR(why, "");
     LEAT_CHECK_STR(config.socket, "/tmp/x.sock");
@@ -62,6 +63,8 @@ static void config__every_key__is_read(void)
     LEAT_CHECK_INT(config.peers_max, 5);
     LEAT_CHECK_INT(config.ssrcs_per_peer, 9);
     LEAT_CHECK_INT(config.receive_buffer, 65536);
+    LEAT_CHECK_STR(config.crypto_provider, "openssl");
+    LEAT_CHECK_STR(config.crypto_level, "avx2");
     LEAT_CHECK(config.is_gso_off);
     LEAT_CHECK_INT(config.ended_keep_s, 1);
     LEAT_CHECK_INT(config.drain_s, 30);
@@ -102,6 +105,9 @@ static void config__wrong__names_file_key_and_expectation(void)
         {"{\"dtls\": {\"certificate\": \"c\"}}",
          "leatd.json: dtls:", "certificate and key together"},
         {"{\"dtls\": {\"setup\": \"both\"}}", "leatd.json: dtls.setup:", "\"passive\""},
+        {"{\"crypto\": {\"provider\": \"rot13\"}}", "leatd.json: crypto.provider:", "\"ipsecmb\""},
+        {"{\"crypto\": {\"level\": \"avx\"}}", "leatd.json: crypto.level:", "\"sse\""},
+        {"{\"crypto\": {\"levels\": \"sse\"}}", "leatd.json: crypto.levels:", "unknown key"},
         {"{\"gso\": 1}", "leatd.json: gso:", "true or false"},
         {"{\"dtls\": {\"handshakes\": 0}}", "leatd.json: dtls.handshakes:", "from 1 to 64"},
         {"{\"srtp\": {\"profiles\": [\"AEAD_AES_128_GCM\"]}}",

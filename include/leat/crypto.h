@@ -21,10 +21,10 @@ struct leat_crypto_provider; /* private table: src/crypto/provider.h */
 
 /**
  * Choose the provider of each primitive: known answers must pass (FIPS 197, SP 800-38A, RFC 2202,
- * FIPS 180, the GCM test cases), then a measurement of some milliseconds on messages of 100 and
- * 1200 octets decides, for one message and for batches apart. A provider that misses an answer is
- * dropped for that primitive with a log line. Call once, before other threads start and before any
- * context is made.
+ * FIPS 180, RFC 8439, the GCM test cases), then a measurement of some milliseconds on messages of
+ * 100 and 1200 octets decides, for one message and for batches apart. A provider that misses an
+ * answer is dropped for that primitive with a log line. Call once, before other threads start and
+ * before any context is made.
  * @return 0, or LEAT_E_CRYPTO when no provider of some primitive passes (there is no start without
  * it).
  */
@@ -211,5 +211,26 @@ int leat_gcm_seal_batch(const struct leat_gcm_job *jobs, size_t count);
  * is fine. */
 int leat_gcm_open(const struct leat_gcm *g, const uint8_t iv[static 12], struct leat_span aad,
                   const uint8_t *in, size_t len, const uint8_t tag[static 16], uint8_t *out);
+
+/* ---- ChaCha20-Poly1305 ---- */
+
+/** The AEAD of RFC 8439 2.8: 256-bit key, 96-bit nonce, 128-bit tag. Must stay where it was set up,
+ * as struct leat_aes. */
+struct leat_chachapoly {
+    const struct leat_crypto_provider *provider;
+    _Alignas(16) uint8_t state[256]; /**< provider's, may point at memory of its own */
+};
+
+/** @return 0 or LEAT_E_CRYPTO. */
+int leat_chachapoly_init(struct leat_chachapoly *c, const uint8_t key[static 32]);
+void leat_chachapoly_deinit(struct leat_chachapoly *c);
+/** As leat_gcm_seal. */
+int leat_chachapoly_seal(const struct leat_chachapoly *c, const uint8_t iv[static 12],
+                         struct leat_span aad, const uint8_t *in, size_t len, uint8_t *out,
+                         uint8_t tag[static 16]);
+/** As leat_gcm_open. */
+int leat_chachapoly_open(const struct leat_chachapoly *c, const uint8_t iv[static 12],
+                         struct leat_span aad, const uint8_t *in, size_t len,
+                         const uint8_t tag[static 16], uint8_t *out);
 
 #endif

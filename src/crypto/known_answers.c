@@ -246,6 +246,54 @@ static bool aes_batch_passes(const struct leat_crypto_provider *p, size_t key_le
     return passes;
 }
 
+/* RFC 8439 2.8.2. */
+static const uint8_t chachapoly_iv[12] = {0x07, 0x00, 0x00, 0x00, 0x40, 0x41,
+                                          0x42, 0x43, 0x44, 0x45, 0x46, 0x47};
+static const uint8_t chachapoly_aad[12] = {0x50, 0x51, 0x52, 0x53, 0xc0, 0xc1,
+                                           0xc2, 0xc3, 0xc4, 0xc5, 0xc6, 0xc7};
+static const char chachapoly_plain[] =
+    "Ladies and Gentlemen of the class of '99: If I could offer you only one tip for the future, "
+    "sunscreen would be it.";
+static const uint8_t chachapoly_cipher[114] = {
+    0xd3, 0x1a, 0x8d, 0x34, 0x64, 0x8e, 0x60, 0xdb, 0x7b, 0x86, 0xaf, 0xbc, 0x53, 0xef, 0x7e,
+    0xc2, 0xa4, 0xad, 0xed, 0x51, 0x29, 0x6e, 0x08, 0xfe, 0xa9, 0xe2, 0xb5, 0xa7, 0x36, 0xee,
+    0x62, 0xd6, 0x3d, 0xbe, 0xa4, 0x5e, 0x8c, 0xa9, 0x67, 0x12, 0x82, 0xfa, 0xfb, 0x69, 0xda,
+    0x92, 0x72, 0x8b, 0x1a, 0x71, 0xde, 0x0a, 0x9e, 0x06, 0x0b, 0x29, 0x05, 0xd6, 0xa5, 0xb6,
+    0x7e, 0xcd, 0x3b, 0x36, 0x92, 0xdd, 0xbd, 0x7f, 0x2d, 0x77, 0x8b, 0x8c, 0x98, 0x03, 0xae,
+    0xe3, 0x28, 0x09, 0x1b, 0x58, 0xfa, 0xb3, 0x24, 0xe4, 0xfa, 0xd6, 0x75, 0x94, 0x55, 0x85,
+    0x80, 0x8b, 0x48, 0x31, 0xd7, 0xbc, 0x3f, 0xf4, 0xde, 0xf0, 0x8e, 0x4b, 0x7a, 0x9d, 0xe5,
+    0x76, 0xd2, 0x65, 0x86, 0xce, 0xc6, 0x4b, 0x61, 0x16};
+static const uint8_t chachapoly_tag[16] = {0x1a, 0xe1, 0x0b, 0x59, 0x4f, 0x09, 0xe2, 0x6a,
+                                           0x7e, 0x90, 0x2e, 0xcb, 0xd0, 0x60, 0x06, 0x91};
+
+static bool chachapoly_passes(const struct leat_crypto_provider *p)
+{
+    struct leat_span aad = leat_span(chachapoly_aad, sizeof(chachapoly_aad));
+    struct leat_chachapoly c;
+    uint8_t key[32], buf[sizeof(chachapoly_cipher)], tag[16];
+
+    for (size_t i = 0; i < sizeof(key); i++) {
+        key[i] = (uint8_t)(0x80 + i);
+    }
+    if (p->chachapoly.init == NULL || p->chachapoly.state_size > sizeof(c.state)) {
+        return false;
+    }
+    bool passes = leat__chachapoly_init(p, &c, key) == 0;
+    for (int i = 0; i < 2 && passes; i++) {
+        memcpy(buf, chachapoly_plain, sizeof(buf));
+        passes = leat_chachapoly_seal(&c, chachapoly_iv, aad, buf, sizeof(buf), buf, tag) == 0 &&
+                 same(buf, chachapoly_cipher, sizeof(buf)) &&
+                 same(tag, chachapoly_tag, sizeof(tag)) &&
+                 leat_chachapoly_open(&c, chachapoly_iv, aad, buf, sizeof(buf), tag, buf) == 0 &&
+                 same(buf, chachapoly_plain, sizeof(buf));
+    }
+    tag[15] ^= 1;
+    passes = passes && leat_chachapoly_open(&c, chachapoly_iv, aad, chachapoly_cipher, sizeof(buf),
+                                            tag, buf) == LEAT_E_INVALID;
+    leat_chachapoly_deinit(&c);
+    return passes;
+}
+
 static bool gcm_passes(const struct leat_crypto_provider *p, size_t key_len)
 {
     const uint8_t *expected = key_len == 16 ? gcm_cipher_128 : gcm_cipher_256;
@@ -350,6 +398,8 @@ bool leat__crypto_provider_passes(const struct leat_crypto_provider *p,
         return gcm_passes(p, 32);
     case LEAT_CRYPTO_AES_256_GCM_BATCH:
         return gcm_batch_passes(p, 32);
+    case LEAT_CRYPTO_CHACHA20_POLY1305:
+        return chachapoly_passes(p);
     case LEAT_CRYPTO_KEY_STREAM:
         return key_stream_passes(p);
     }

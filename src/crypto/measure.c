@@ -17,6 +17,7 @@ struct work {
     struct leat_hmac_sha1 hmac[BATCH];
     struct leat_aes aes[BATCH];
     struct leat_gcm gcm[BATCH];
+    struct leat_chachapoly chachapoly;
     uint8_t text[LEN_MAX], out[BATCH][LEN_MAX], tags[BATCH][20];
 };
 
@@ -80,6 +81,13 @@ static int do_seal_batch(struct work *w)
     return leat_gcm_seal_batch(jobs, w->count);
 }
 
+static int do_chachapoly(struct work *w)
+{
+    static const uint8_t iv[12];
+    return leat_chachapoly_seal(&w->chachapoly, iv, leat_span(w->text, 12), w->text, w->len,
+                                w->out[0], w->tags[0]);
+}
+
 static int do_key_stream(struct work *w)
 {
     return w->p->key_stream(w->p, w->text, w->out[0], w->len);
@@ -100,6 +108,7 @@ static const struct {
     [LEAT_CRYPTO_AES_128_GCM_BATCH] = {do_seal_batch, BATCH, 16},
     [LEAT_CRYPTO_AES_256_GCM] = {do_seal, 1, 32},
     [LEAT_CRYPTO_AES_256_GCM_BATCH] = {do_seal_batch, BATCH, 32},
+    [LEAT_CRYPTO_CHACHA20_POLY1305] = {do_chachapoly, 1, 0},
     [LEAT_CRYPTO_KEY_STREAM] = {do_key_stream, 1, 0},
 };
 
@@ -119,11 +128,15 @@ static int set_up(struct work *w, enum leat_crypto_primitive primitive)
             error = leat__aes_init(w->p, &w->aes[i], key, w->key_len);
         }
     }
+    if (primitive == LEAT_CRYPTO_CHACHA20_POLY1305) {
+        error = leat__chachapoly_init(w->p, &w->chachapoly, w->text);
+    }
     return error;
 }
 
 static void take_down(struct work *w)
 {
+    leat_chachapoly_deinit(&w->chachapoly);
     for (size_t i = 0; i < w->count; i++) {
         leat_aes_deinit(&w->aes[i]);
         leat_gcm_deinit(&w->gcm[i]);

@@ -37,6 +37,7 @@ static const char *const primitive_names[LEAT_CRYPTO_PRIMITIVE_COUNT] = {
     [LEAT_CRYPTO_AES_128_GCM_BATCH] = "aes-128-gcm-batch",
     [LEAT_CRYPTO_AES_256_GCM] = "aes-256-gcm",
     [LEAT_CRYPTO_AES_256_GCM_BATCH] = "aes-256-gcm-batch",
+    [LEAT_CRYPTO_CHACHA20_POLY1305] = "chacha20-poly1305",
     [LEAT_CRYPTO_KEY_STREAM] = "key-stream",
 };
 
@@ -170,6 +171,8 @@ static bool is_served(const struct leat_crypto_provider *p, enum leat_crypto_pri
     case LEAT_CRYPTO_AES_256_GCM:
     case LEAT_CRYPTO_AES_256_GCM_BATCH:
         return p->gcm.init != NULL;
+    case LEAT_CRYPTO_CHACHA20_POLY1305:
+        return p->chachapoly.init != NULL;
     }
     return false;
 }

@@ -26,9 +26,10 @@ enum leat_crypto_primitive {
     LEAT_CRYPTO_AES_128_GCM_BATCH,
     LEAT_CRYPTO_AES_256_GCM,
     LEAT_CRYPTO_AES_256_GCM_BATCH,
+    LEAT_CRYPTO_CHACHA20_POLY1305,
     LEAT_CRYPTO_KEY_STREAM /* what the random generator refills from */
 };
-#define LEAT_CRYPTO_PRIMITIVE_COUNT 12
+#define LEAT_CRYPTO_PRIMITIVE_COUNT 13
 
 /* The most messages that a provider's batch function is given at once. */
 #define LEAT_CRYPTO_BATCH_MAX 64
@@ -97,6 +98,17 @@ struct leat_crypto_gcm {
                       size_t count);
 };
 
+struct leat_crypto_chachapoly {
+    size_t state_size; /* at most the room in struct leat_chachapoly */
+    int (*init)(const struct leat_crypto_provider *self, void *state, const uint8_t key[static 32]);
+    void (*deinit)(void *state);
+    int (*seal)(const void *state, const uint8_t iv[static 12], struct leat_span aad,
+                const uint8_t *in, size_t len, uint8_t *out, uint8_t tag[static 16]);
+    /** As open of GCM. */
+    int (*open)(const void *state, const uint8_t iv[static 12], struct leat_span aad,
+                const uint8_t *in, size_t len, const uint8_t tag[static 16], uint8_t *out);
+};
+
 /** Operations return 0 or LEAT_E_CRYPTO, and where said LEAT_E_INVALID. They do not allocate,
  * except for what a thread's first operation makes for that thread; an init may. */
 struct leat_crypto_provider {
@@ -113,6 +125,7 @@ struct leat_crypto_provider {
     struct leat_crypto_hmac_sha1 hmac_sha1;
     struct leat_crypto_aes aes;
     struct leat_crypto_gcm gcm;
+    struct leat_crypto_chachapoly chachapoly;
     /** AES-256-CTR over zeros from counter 0, under a key that serves this once and stays nowhere.
      */
     int (*key_stream)(const struct leat_crypto_provider *self, const uint8_t key[static 32],
@@ -169,5 +182,7 @@ int leat__aes_init(const struct leat_crypto_provider *p, struct leat_aes *a, con
                    size_t key_len);
 int leat__gcm_init(const struct leat_crypto_provider *p, struct leat_gcm *g, const void *key,
                    size_t key_len);
+int leat__chachapoly_init(const struct leat_crypto_provider *p, struct leat_chachapoly *c,
+                          const uint8_t key[static 32]);
 
 #endif

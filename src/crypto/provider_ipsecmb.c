@@ -67,10 +67,19 @@ struct gcm_state {
     aes_gcm_enc_dec_t seal, open;
 };
 
+struct chachapoly_state {
+    uint8_t key[32];
+    chacha_poly_init_t begin;
+    chacha_poly_enc_dec_update_t seal, open;
+    chacha_poly_finalize_t end;
+};
+
 static_assert(sizeof(struct aes_state) <= sizeof(((struct leat_aes *)0)->state),
               "struct leat_aes has no room for intel-ipsec-mb");
 static_assert(sizeof(struct gcm_state) <= sizeof(((struct leat_gcm *)0)->state),
               "struct leat_gcm has no room for intel-ipsec-mb");
+static_assert(sizeof(struct chachapoly_state) <= sizeof(((struct leat_chachapoly *)0)->state),
+              "struct leat_chachapoly has no room for intel-ipsec-mb");
 static_assert(sizeof(((struct leat_hmac_sha1 *)0)->inner) == 20, "HMAC states must be octets");
 
 static struct {
@@ -499,6 +508,64 @@ static int gcm_seal_batch(const struct leat_crypto_provider *self, const struct 
     return 0;
 }
 
+/* ---- ChaCha20-Poly1305 ---- */
+
+static int chachapoly_init(const struct leat_crypto_provider *self, void *state,
+                           const uint8_t key[static 32])
+{
+    struct chachapoly_state *c = state;
+    const struct worker *w = worker_of(self->level);
+
+    if (w == NULL) {
+        return LEAT_E_CRYPTO;
+    }
+    memcpy(c->key, key, sizeof(c->key));
+    c->begin = w->manager->chacha20_poly1305_init;
+    c->seal = w->manager->chacha20_poly1305_enc_update;
+    c->open = w->manager->chacha20_poly1305_dec_update;
+    c->end = w->manager->chacha20_poly1305_finalize;
+    return 0;
+}
+
+static void chachapoly_deinit(void *state)
+{
+    (void)state;
+}
+
+/* The library refuses a message of nothing where it checks, and is not asked to work on one. */
+static void chachapoly_run(const struct chachapoly_state *c, chacha_poly_enc_dec_update_t update,
+                           const uint8_t iv[static 12], struct leat_span aad, const uint8_t *in,
+                           size_t len, uint8_t *out, uint8_t tag[static 16])
+{
+    struct chacha20_poly1305_context_data running;
+
+    c->begin(c->key, &running, iv, aad.data, aad.len);
+    if (len != 0) {
+        update(c->key, &running, out, in, len);
+    }
+    c->end(&running, tag, 16);
+    leat_wipe(&running, sizeof(running));
+}
+
+static int chachapoly_seal(const void *state, const uint8_t iv[static 12], struct leat_span aad,
+                           const uint8_t *in, size_t len, uint8_t *out, uint8_t tag[static 16])
+{
+    const struct chachapoly_state *c = state;
+    chachapoly_run(c, c->seal, iv, aad, in, len, out, tag);
+    return 0;
+}
+
+static int chachapoly_open(const void *state, const uint8_t iv[static 12], struct leat_span aad,
+                           const uint8_t *in, size_t len, const uint8_t tag[static 16],
+                           uint8_t *out)
+{
+    const struct chachapoly_state *c = state;
+    uint8_t computed[16];
+
+    chachapoly_run(c, c->open, iv, aad, in, len, out, computed);
+    return leat_equal_ct(computed, tag, sizeof(computed)) ? 0 : LEAT_E_INVALID;
+}
+
 /* ---- the tables ---- */
 
 #define TABLE(level_of_cpu)                                                                        \
@@ -517,6 +584,11 @@ static int gcm_seal_batch(const struct leat_crypto_provider *self, const struct 
                 .seal = gcm_seal,                                                                  \
                 .open = gcm_open,                                                                  \
                 .seal_batch = gcm_seal_batch},                                                     \
+        .chachapoly = {.state_size = sizeof(struct chachapoly_state),                              \
+                       .init = chachapoly_init,                                                    \
+                       .deinit = chachapoly_deinit,                                                \
+                       .seal = chachapoly_seal,                                                    \
+                       .open = chachapoly_open},                                                   \
         .key_stream = key_stream                                                                   \
     }
 

@@ -7,12 +7,14 @@
  *   AES  the context is only read by an encryption as long as it stays where its key was set (2.28
  * holds a pointer into itself; 3.x realigns a context that has moved), hence one cast and the rule
  * not to move it. GCM  the running values sit beside the tables, so each operation works on a copy
- * on the stack. The copy shares the block cipher's heap context with the original, which single
- * blocks only read; where a build of 3.x has that context by value (no MBEDTLS_CIPHER_C), the copy
- * holds its own. SHA-1 contexts are never shared: what is kept is the five chaining words.
+ * on the stack, for ChaCha20-Poly1305 too. The copy shares the block cipher's heap context with the
+ * original, which single blocks only read; where a build of 3.x has that context by value (no
+ * MBEDTLS_CIPHER_C), the copy holds its own. SHA-1 contexts are never shared: what is kept is the
+ * five chaining words.
  */
 #define MBEDTLS_ALLOW_PRIVATE_ACCESS /* 3.x: the chaining words of SHA-1 */
 #include <mbedtls/aes.h>
+#include <mbedtls/chachapoly.h>
 #include <mbedtls/gcm.h>
 #include <mbedtls/sha1.h>
 #include <mbedtls/sha256.h>
@@ -37,6 +39,8 @@ static_assert(sizeof(mbedtls_aes_context) <= sizeof(((struct leat_aes *)0)->stat
               "struct leat_aes has no room for mbedTLS");
 static_assert(sizeof(mbedtls_gcm_context) <= sizeof(((struct leat_gcm *)0)->state),
               "struct leat_gcm has no room for mbedTLS");
+static_assert(sizeof(mbedtls_chachapoly_context) <= sizeof(((struct leat_chachapoly *)0)->state),
+              "struct leat_chachapoly has no room for mbedTLS");
 
 static int outcome(int mbedtls_error)
 {
@@ -188,6 +192,39 @@ static int gcm_open(const void *state, const uint8_t iv[static 12], struct leat_
     return error == MBEDTLS_ERR_GCM_AUTH_FAILED ? LEAT_E_INVALID : outcome(error);
 }
 
+static int chachapoly_init(const struct leat_crypto_provider *self, void *state,
+                           const uint8_t key[static 32])
+{
+    (void)self;
+    mbedtls_chachapoly_init(state);
+    return outcome(mbedtls_chachapoly_setkey(state, key));
+}
+
+static void chachapoly_deinit(void *state)
+{
+    mbedtls_chachapoly_free(state);
+}
+
+static int chachapoly_seal(const void *state, const uint8_t iv[static 12], struct leat_span aad,
+                           const uint8_t *in, size_t len, uint8_t *out, uint8_t tag[static 16])
+{
+    mbedtls_chachapoly_context running = *(const mbedtls_chachapoly_context *)state;
+    int error =
+        mbedtls_chachapoly_encrypt_and_tag(&running, len, iv, aad.data, aad.len, in, out, tag);
+    leat_wipe(&running, sizeof(running));
+    return outcome(error);
+}
+
+static int chachapoly_open(const void *state, const uint8_t iv[static 12], struct leat_span aad,
+                           const uint8_t *in, size_t len, const uint8_t tag[static 16],
+                           uint8_t *out)
+{
+    mbedtls_chachapoly_context running = *(const mbedtls_chachapoly_context *)state;
+    int error = mbedtls_chachapoly_auth_decrypt(&running, len, iv, aad.data, aad.len, tag, in, out);
+    leat_wipe(&running, sizeof(running));
+    return error == MBEDTLS_ERR_CHACHAPOLY_AUTH_FAILED ? LEAT_E_INVALID : outcome(error);
+}
+
 /* The reference for the random generator: no heap, so it cannot fail for want of memory. */
 static int key_stream(const struct leat_crypto_provider *self, const uint8_t key[static 32],
                       uint8_t *out, size_t len)
@@ -219,5 +256,10 @@ const struct leat_crypto_provider leat__crypto_mbedtls = {
             .deinit = gcm_deinit,
             .seal = gcm_seal,
             .open = gcm_open},
+    .chachapoly = {.state_size = sizeof(mbedtls_chachapoly_context),
+                   .init = chachapoly_init,
+                   .deinit = chachapoly_deinit,
+                   .seal = chachapoly_seal,
+                   .open = chachapoly_open},
     .key_stream = key_stream,
 };

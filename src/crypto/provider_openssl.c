@@ -38,17 +38,19 @@ struct aes_state {
     struct keyed ctr, block;
 };
 
-struct gcm_state {
+struct aead_state {
     struct keyed cipher;
 };
 
 static_assert(sizeof(struct aes_state) <= sizeof(((struct leat_aes *)0)->state),
               "struct leat_aes has no room for OpenSSL");
-static_assert(sizeof(struct gcm_state) <= sizeof(((struct leat_gcm *)0)->state),
+static_assert(sizeof(struct aead_state) <= sizeof(((struct leat_gcm *)0)->state),
               "struct leat_gcm has no room for OpenSSL");
+static_assert(sizeof(struct aead_state) <= sizeof(((struct leat_chachapoly *)0)->state),
+              "struct leat_chachapoly has no room for OpenSSL");
 static_assert(sizeof(SHA_CTX) <= LEAT_CRYPTO_SHA1_STATE_MAX, "no room for OpenSSL's SHA-1");
 
-enum cipher { CTR_128, CTR_256, ECB_128, ECB_256, GCM_128, GCM_256, CIPHERS };
+enum cipher { CTR_128, CTR_256, ECB_128, ECB_256, GCM_128, GCM_256, CHACHAPOLY, CIPHERS };
 
 /* Fetched once, before threads start. */
 static EVP_CIPHER *ciphers[CIPHERS];
@@ -66,8 +68,9 @@ static void free_stream(void *ctx)
 static void load(void)
 {
     static const char *const names[CIPHERS] = {
-        [CTR_128] = "AES-128-CTR", [CTR_256] = "AES-256-CTR", [ECB_128] = "AES-128-ECB",
-        [ECB_256] = "AES-256-ECB", [GCM_128] = "AES-128-GCM", [GCM_256] = "AES-256-GCM"};
+        [CTR_128] = "AES-128-CTR",         [CTR_256] = "AES-256-CTR", [ECB_128] = "AES-128-ECB",
+        [ECB_256] = "AES-256-ECB",         [GCM_128] = "AES-128-GCM", [GCM_256] = "AES-256-GCM",
+        [CHACHAPOLY] = "ChaCha20-Poly1305"};
 
     /* Neither does a configuration file of the machine change what runs, nor does an exit take the
      * library away from threads that are still at work. */
@@ -251,19 +254,27 @@ static int aes_ctr(const void *state, const uint8_t iv[static 16], const uint8_t
     return is_done ? 0 : failure();
 }
 
-/* ---- GCM ---- */
+/* ---- AEADs ---- */
 
 static int gcm_init(const struct leat_crypto_provider *self, void *state, const uint8_t *key,
                     size_t key_len)
 {
-    struct gcm_state *g = state;
+    struct aead_state *a = state;
     (void)self;
-    return keyed_init(&g->cipher, ciphers[key_len == 16 ? GCM_128 : GCM_256], key, key_len);
+    return keyed_init(&a->cipher, ciphers[key_len == 16 ? GCM_128 : GCM_256], key, key_len);
 }
 
-static void gcm_deinit(void *state)
+static int chachapoly_init(const struct leat_crypto_provider *self, void *state,
+                           const uint8_t key[static 32])
 {
-    keyed_deinit(&((struct gcm_state *)state)->cipher);
+    struct aead_state *a = state;
+    (void)self;
+    return keyed_init(&a->cipher, ciphers[CHACHAPOLY], key, 32);
+}
+
+static void aead_deinit(void *state)
+{
+    keyed_deinit(&((struct aead_state *)state)->cipher);
 }
 
 /* All that stands before the tag. Nothing is fed where nothing is: a NULL would mean something
@@ -278,10 +289,10 @@ static bool run(EVP_CIPHER_CTX *ctx, bool is_seal, const uint8_t iv[static 12],
            (len == 0 || EVP_CipherUpdate(ctx, out, &written, in, (int)len) == 1);
 }
 
-static int gcm_seal(const void *state, const uint8_t iv[static 12], struct leat_span aad,
-                    const uint8_t *in, size_t len, uint8_t *out, uint8_t tag[static 16])
+static int aead_seal(const void *state, const uint8_t iv[static 12], struct leat_span aad,
+                     const uint8_t *in, size_t len, uint8_t *out, uint8_t tag[static 16])
 {
-    struct keyed *k = &((struct gcm_state *)state)->cipher;
+    struct keyed *k = &((struct aead_state *)state)->cipher;
     EVP_CIPHER_CTX *ctx = borrow(k);
     uint8_t nothing[16];
     int written;
@@ -292,10 +303,10 @@ static int gcm_seal(const void *state, const uint8_t iv[static 12], struct leat_
     return is_done ? 0 : failure();
 }
 
-static int gcm_open(const void *state, const uint8_t iv[static 12], struct leat_span aad,
-                    const uint8_t *in, size_t len, const uint8_t tag[static 16], uint8_t *out)
+static int aead_open(const void *state, const uint8_t iv[static 12], struct leat_span aad,
+                     const uint8_t *in, size_t len, const uint8_t tag[static 16], uint8_t *out)
 {
-    struct keyed *k = &((struct gcm_state *)state)->cipher;
+    struct keyed *k = &((struct aead_state *)state)->cipher;
     EVP_CIPHER_CTX *ctx = borrow(k);
     uint8_t expected[16], nothing[16];
     int written, error = 0;
@@ -359,10 +370,15 @@ const struct leat_crypto_provider leat__crypto_openssl = {
             .deinit = aes_deinit,
             .block = aes_block,
             .ctr = aes_ctr},
-    .gcm = {.state_size = sizeof(struct gcm_state),
+    .gcm = {.state_size = sizeof(struct aead_state),
             .init = gcm_init,
-            .deinit = gcm_deinit,
-            .seal = gcm_seal,
-            .open = gcm_open},
+            .deinit = aead_deinit,
+            .seal = aead_seal,
+            .open = aead_open},
+    .chachapoly = {.state_size = sizeof(struct aead_state),
+                   .init = chachapoly_init,
+                   .deinit = aead_deinit,
+                   .seal = aead_seal,
+                   .open = aead_open},
     .key_stream = key_stream,
 };

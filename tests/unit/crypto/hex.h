@@ -8,7 +8,7 @@
 #include <leat/bytes.h>
 
 struct octets {
-    uint8_t data[128];
+    uint8_t data[320];
     size_t len;
 };
 

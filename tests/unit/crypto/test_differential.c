@@ -279,6 +279,37 @@ static void gcm__every_length__is_the_reference_and_refuses_a_wrong_tag(void)
     each_provider(check_gcm);
 }
 
+static void check_chachapoly(const struct leat_crypto_provider *p)
+{
+    static uint8_t got[LEN_MAX], expected[LEN_MAX];
+    struct leat_chachapoly ours_keyed, ref_keyed;
+
+    LEAT_CHECK_INT(leat__chachapoly_init(p, &ours_keyed, text), 0);
+    LEAT_CHECK_INT(leat__chachapoly_init(reference, &ref_keyed, text), 0);
+    for (size_t len = 0; len <= LEN_MAX; len++) {
+        struct leat_span aad = leat_span(text, len % 41);
+        uint8_t tag[16], ref_tag[16], iv[12];
+        leat_rng_fill(&rng, iv, sizeof(iv));
+        memcpy(got, text, len);
+        int error = leat_chachapoly_seal(&ours_keyed, iv, aad, got, len, got, tag);
+        int ref_error = leat_chachapoly_seal(&ref_keyed, iv, aad, text, len, expected, ref_tag);
+        LEAT_CHECK_ROW(len, error == 0 && ref_error == 0 && memcmp(got, expected, len) == 0 &&
+                                memcmp(tag, ref_tag, sizeof(tag)) == 0);
+        error = leat_chachapoly_open(&ours_keyed, iv, aad, got, len, ref_tag, got);
+        LEAT_CHECK_ROW(len, error == 0 && memcmp(got, text, len) == 0);
+        ref_tag[len % 16] ^= 0x80;
+        error = leat_chachapoly_open(&ours_keyed, iv, aad, expected, len, ref_tag, got);
+        LEAT_CHECK_ROW(len, error == LEAT_E_INVALID);
+    }
+    leat_chachapoly_deinit(&ours_keyed);
+    leat_chachapoly_deinit(&ref_keyed);
+}
+
+static void chachapoly__every_length__is_the_reference_and_refuses_a_wrong_tag(void)
+{
+    each_provider(check_chachapoly);
+}
+
 static void check_gcm_batch(const struct leat_crypto_provider *p)
 {
     static uint8_t got[LEAT_CRYPTO_BATCH_MAX][LEN_MAX], tags[LEAT_CRYPTO_BATCH_MAX][16];
@@ -506,6 +537,7 @@ int main(int argc, char **argv)
         LEAT_TEST(hmac__every_length_whole_and_in_parts__is_the_reference),
         LEAT_TEST(hmac_batch__mixed_keys_and_lengths__is_the_reference),
         LEAT_TEST(gcm__every_length__is_the_reference_and_refuses_a_wrong_tag),
+        LEAT_TEST(chachapoly__every_length__is_the_reference_and_refuses_a_wrong_tag),
         LEAT_TEST(gcm_batch__mixed_keys_and_lengths__is_the_reference),
         LEAT_TEST(gcm__context_anywhere_on_16_octets__is_the_reference),
         LEAT_TEST(key_stream__every_length__is_the_reference),

@@ -112,6 +112,26 @@ static int lie_gcm_open(const void *state, const uint8_t iv[static 12], struct l
     return GOOD->gcm.seal(state, iv, aad, in, len, out, right_tag);
 }
 
+/* The counter block of one message too far. */
+static int lie_chachapoly_seal(const void *state, const uint8_t iv[static 12],
+                               struct leat_span aad, const uint8_t *in, size_t len, uint8_t *out,
+                               uint8_t tag[static 16])
+{
+    uint8_t other[12];
+    memcpy(other, iv, sizeof(other));
+    other[11]++;
+    return GOOD->chachapoly.seal(state, other, aad, in, len, out, tag);
+}
+
+static int lie_chachapoly_open(const void *state, const uint8_t iv[static 12],
+                               struct leat_span aad, const uint8_t *in, size_t len,
+                               const uint8_t tag[static 16], uint8_t *out)
+{
+    uint8_t right_tag[16];
+    (void)tag;
+    return GOOD->chachapoly.seal(state, iv, aad, in, len, out, right_tag);
+}
+
 static bool passes_all_but(const struct leat_crypto_provider *p, unsigned failing)
 {
     unsigned failed = 0;
@@ -129,6 +149,7 @@ static bool passes_all_but(const struct leat_crypto_provider *p, unsigned failin
 #define GCM                                                                                        \
     (1u << LEAT_CRYPTO_AES_128_GCM | 1u << LEAT_CRYPTO_AES_256_GCM |                               \
      1u << LEAT_CRYPTO_AES_128_GCM_BATCH | 1u << LEAT_CRYPTO_AES_256_GCM_BATCH)
+#define CHACHAPOLY (1u << LEAT_CRYPTO_CHACHA20_POLY1305)
 #define KEY_STREAM (1u << LEAT_CRYPTO_KEY_STREAM)
 
 static void known_answers__reference_provider__pass(void)
@@ -160,6 +181,12 @@ static void known_answers__one_function_lies__fail_for_its_primitive_only(void)
     p.gcm.open = lie_gcm_open;
     LEAT_CHECK(passes_all_but(&p, GCM));
     p = *GOOD;
+    p.chachapoly.seal = lie_chachapoly_seal;
+    LEAT_CHECK(passes_all_but(&p, CHACHAPOLY));
+    p = *GOOD;
+    p.chachapoly.open = lie_chachapoly_open;
+    LEAT_CHECK(passes_all_but(&p, CHACHAPOLY));
+    p = *GOOD;
     p.key_stream = lie_key_stream;
     LEAT_CHECK(passes_all_but(&p, KEY_STREAM));
 }
@@ -182,12 +209,13 @@ static void known_answers__a_batch_lies__fail_for_batches_only(void)
 static void known_answers__primitive_not_served_or_too_large__fail_for_it(void)
 {
     struct leat_crypto_provider p = {.name = "none"};
-    LEAT_CHECK(passes_all_but(&p, SHA256 | HMAC | AES | GCM | KEY_STREAM));
+    LEAT_CHECK(passes_all_but(&p, SHA256 | HMAC | AES | GCM | CHACHAPOLY | KEY_STREAM));
     p = *GOOD;
     p.sha1.state_size = LEAT_CRYPTO_SHA1_STATE_MAX + 1;
     p.aes.state_size = sizeof(((struct leat_aes *)0)->state) + 1;
     p.gcm.state_size = sizeof(((struct leat_gcm *)0)->state) + 1;
-    LEAT_CHECK(passes_all_but(&p, HMAC | AES | GCM));
+    p.chachapoly.state_size = sizeof(((struct leat_chachapoly *)0)->state) + 1;
+    LEAT_CHECK(passes_all_but(&p, HMAC | AES | GCM | CHACHAPOLY));
 }
 
 /* ---- the choice ---- */

@@ -16,7 +16,6 @@
 #include "fanout.h"
 
 #include <assert.h>
-#include <stdlib.h>
 
 #include "derive.h"
 #include "session.h"
@@ -40,19 +39,25 @@ static_assert(LEAT_SRTP_TRAILER_MAX >= CM_TAG_LEN + RTCP_TRAILER_LEN, "the longe
 
 /* ---- keys ---- */
 
-/* Cleared memory that begins a cache line: keys take as few lines as they can. */
-static void *new_lines(size_t size)
+static bool is_aead(enum leat_srtp_profile profile)
 {
-    size_t whole = (size + LINE - 1) / LINE * LINE;
-    void *p = aligned_alloc(LINE, whole);
-    if (p != NULL) {
-        memset(p, 0, whole);
-    }
-    return p;
+    return profile == LEAT_SRTP_AEAD_AES_128_GCM || profile == LEAT_SRTP_AEAD_AES_256_GCM;
 }
 
-static int seal_init(struct leat__srtp_seal *seal, enum leat_srtp_profile profile, bool is_aead,
-                     const struct leat_srtp_master *master, bool is_rtcp)
+/* Of one key's context. */
+static size_t context_size(enum leat_srtp_profile profile)
+{
+    size_t size = is_aead(profile) ? sizeof(struct leat_gcm) : sizeof(struct leat_aes);
+    return (size + LINE - 1) / LINE * LINE;
+}
+
+size_t leat__srtp_fanout_memory(enum leat_srtp_profile profile)
+{
+    return 2 * context_size(profile);
+}
+
+static int seal_init(struct leat__srtp_seal *seal, enum leat_srtp_profile profile,
+                     const struct leat_srtp_master *master, bool is_rtcp, void *memory)
 {
     struct leat__srtp_session_keys keys;
     size_t key_len = leat_srtp_profile_key_len(profile);
@@ -63,42 +68,37 @@ static int seal_init(struct leat__srtp_seal *seal, enum leat_srtp_profile profil
     seal->salt_high = leat_get_u64(salt);
     seal->salt_low = leat_get_u64(salt + 8);
     leat_wipe(salt, sizeof(salt));
-    if (error == 0 && is_aead) {
-        seal->gcm = new_lines(sizeof(*seal->gcm));
-        error = seal->gcm == NULL ? LEAT_E_NOMEM
-                                  : leat_gcm_init_for_batch(seal->gcm, keys.cipher, key_len);
+    if (error == 0 && is_aead(profile)) {
+        seal->gcm = memory;
+        error = leat_gcm_init_for_batch(seal->gcm, keys.cipher, key_len);
     } else if (error == 0) {
+        seal->aes = memory;
         leat_hmac_sha1_init(&seal->hmac, keys.auth, sizeof(keys.auth));
-        seal->aes = new_lines(sizeof(*seal->aes));
-        error = seal->aes == NULL ? LEAT_E_NOMEM
-                                  : leat_aes_init_for_batch(seal->aes, keys.cipher, key_len);
+        error = leat_aes_init_for_batch(seal->aes, keys.cipher, key_len);
     }
     leat_wipe(&keys, sizeof(keys));
     return error;
 }
 
-static void seal_deinit(struct leat__srtp_seal *seal, bool is_aead)
+static void seal_deinit(struct leat__srtp_seal *seal, bool is_gcm)
 {
-    if (is_aead && seal->gcm != NULL) {
+    if (is_gcm && seal->gcm != NULL) {
         leat_gcm_deinit(seal->gcm);
-        free(seal->gcm);
-    } else if (!is_aead && seal->aes != NULL) {
+    } else if (!is_gcm && seal->aes != NULL) {
         leat_aes_deinit(seal->aes);
-        free(seal->aes);
     }
     leat_wipe(seal, sizeof(*seal));
 }
 
 int leat__srtp_fanout_init(struct leat__srtp_fanout *f, enum leat_srtp_profile profile,
-                           const struct leat_srtp_master *master)
+                           const struct leat_srtp_master *master, uint8_t *memory)
 {
-    *f = (struct leat__srtp_fanout){0};
-    f->is_aead = profile == LEAT_SRTP_AEAD_AES_128_GCM || profile == LEAT_SRTP_AEAD_AES_256_GCM;
+    *f = (struct leat__srtp_fanout){.is_aead = is_aead(profile)};
     f->rtcp_tag_len = f->is_aead ? GCM_TAG_LEN : CM_TAG_LEN; /* also with _32: RFC 5764 4.1.2 */
     f->rtp_tag_len = profile == LEAT_SRTP_AES128_CM_SHA1_32 ? CM_SHORT_TAG_LEN : f->rtcp_tag_len;
-    int error = seal_init(&f->rtp, profile, f->is_aead, master, false);
+    int error = seal_init(&f->rtp, profile, master, false, memory);
     if (error == 0) {
-        error = seal_init(&f->rtcp, profile, f->is_aead, master, true);
+        error = seal_init(&f->rtcp, profile, master, true, memory + context_size(profile));
     }
     if (error != 0) {
         leat__srtp_fanout_deinit(f);

@@ -27,9 +27,13 @@ struct leat__srtp_fanout {
     struct leat__srtp_seal rtp, rtcp;
 };
 
-/** @return 0, LEAT_E_NOMEM or LEAT_E_CRYPTO; nothing to take down on either. */
+/** What leat__srtp_fanout_init needs for the profile's keys, in whole cache lines. */
+size_t leat__srtp_fanout_memory(enum leat_srtp_profile profile);
+/** @param memory  cleared, begins a cache line, lives as long as f: best behind f, so that both are
+ *                 in one page
+ *  @return 0 or LEAT_E_CRYPTO; nothing to take down on the latter. */
 int leat__srtp_fanout_init(struct leat__srtp_fanout *f, enum leat_srtp_profile profile,
-                           const struct leat_srtp_master *master);
+                           const struct leat_srtp_master *master, uint8_t *memory);
 /** Wipes. Fine after a failed init and on zeroed memory. */
 void leat__srtp_fanout_deinit(struct leat__srtp_fanout *f);
 

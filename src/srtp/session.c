@@ -58,18 +58,19 @@ int leat_srtp_new(struct leat_srtp **out, const struct leat_srtp_keys *keys, siz
     if (leat_srtp_profile_key_len(keys->profile) == 0 || ssrc_limit == 0) {
         return LEAT_E_INVALID;
     }
-    struct leat_srtp *s = aligned_alloc(_Alignof(struct leat_srtp), sizeof(*s));
+    size_t size = sizeof(struct leat_srtp) + leat__srtp_fanout_memory(keys->profile);
+    struct leat_srtp *s = aligned_alloc(_Alignof(struct leat_srtp), size);
     if (s == NULL) {
         return LEAT_E_NOMEM;
     }
-    memset(s, 0, sizeof(*s));
+    memset(s, 0, size);
     s->keys = *keys;
     s->ssrc_limit = ssrc_limit;
     s->is_aead =
         keys->profile == LEAT_SRTP_AEAD_AES_128_GCM || keys->profile == LEAT_SRTP_AEAD_AES_256_GCM;
     s->rtcp_tag_len = s->is_aead ? LEAT__SRTP_GCM_TAG_LEN : CM_RTCP_TAG_LEN;
     s->rtp_tag_len = keys->profile == LEAT_SRTP_AES128_CM_SHA1_32 ? 4 : s->rtcp_tag_len;
-    int error = leat__srtp_fanout_init(&s->send, keys->profile, &keys->send);
+    int error = leat__srtp_fanout_init(&s->send, keys->profile, &keys->send, s->memory);
     if (error != 0) {
         leat_srtp_free(s);
         return error;

@@ -12,6 +12,7 @@ struct leat_srtp {
     size_t rtp_tag_len, rtcp_tag_len;
     bool is_aead;
     struct leat__srtp_table receive;
+    _Alignas(64) uint8_t memory[]; /* of `send` */
 };
 
 #endif

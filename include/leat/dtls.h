@@ -52,6 +52,22 @@ bool leat_dtls_fingerprint_parse(struct leat_span text, uint8_t out[static LEAT_
 /** "Mbed TLS 2.28.3" and the like. */
 const char *leat_dtls_library_version(void);
 
+/* ---- key exchange ---- */
+
+/**
+ * Choose who computes ECDH and ECDSA on P-256: libcrypto (a handshake then costs a tenth), or the
+ * TLS library itself, which is also what happens without this call. Other curves and RSA are always
+ * the library's. An exchange and a signature are tried, and libcrypto stays only when they reach it
+ * through the library and agree with the library's own. For the whole process: call it while no
+ * other thread uses this module.
+ * @param is_wanted  false: the library itself
+ * @return 0, LEAT_E_UNSUPPORTED when libcrypto was wanted but is not in this build or not reached,
+ * LEAT_E_CRYPTO when it was and computes something else. After an error the library itself does it.
+ */
+int leat_dtls_key_exchange_start(bool is_wanted, struct leat_rng *rng);
+/** "openssl" or "mbedtls". */
+const char *leat_dtls_key_exchange(void);
+
 /* ---- session ---- */
 
 struct leat_dtls;

@@ -120,18 +120,24 @@ static int key_to_ecdsa(mbedtls_pk_context *key)
     return 0;
 }
 
+int leat__dtls_sign(mbedtls_pk_context *key, const uint8_t hash[static 32],
+                    unsigned char *signature, size_t *len, struct leat_rng *rng)
+{
+#if LEAT__MBEDTLS_3
+    return mbedtls_pk_sign(key, MBEDTLS_MD_SHA256, hash, 32, signature,
+                           MBEDTLS_PK_SIGNATURE_MAX_SIZE, len, leat_rng_callback, rng);
+#else
+    return mbedtls_pk_sign(key, MBEDTLS_MD_SHA256, hash, 32, signature, len, leat_rng_callback,
+                           rng);
+#endif
+}
+
 static int sign_once(mbedtls_pk_context *key, struct leat_rng *rng)
 {
-    static const unsigned char hash[32] = {0};
+    static const uint8_t hash[32] = {0};
     unsigned char signature[MBEDTLS_PK_SIGNATURE_MAX_SIZE];
     size_t len = 0;
-#if LEAT__MBEDTLS_3
-    return mbedtls_pk_sign(key, MBEDTLS_MD_SHA256, hash, sizeof(hash), signature, sizeof(signature),
-                           &len, leat_rng_callback, rng);
-#else
-    return mbedtls_pk_sign(key, MBEDTLS_MD_SHA256, hash, sizeof(hash), signature, &len,
-                           leat_rng_callback, rng);
-#endif
+    return leat__dtls_sign(key, hash, signature, &len, rng);
 }
 
 /* With chain and key in place. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * mbedTLS as cert.c, keys.c and backend_mbedtls.c see it, 2.28 and 3.x alike. No other file of the
- * module includes this one.
+ * mbedTLS as cert.c, keys.c, kx.c, kx_openssl.c and backend_mbedtls.c see it, 2.28 and 3.x alike.
+ * No other file of the module includes this one.
  */
 #ifndef LEAT_DTLS_LIBRARY_H
 #define LEAT_DTLS_LIBRARY_H
@@ -32,6 +32,11 @@ struct leat_dtls_identity {
 int leat__dtls_configs_init(struct leat_dtls_identity *identity);
 /* LEAT_E_NOMEM when that is what the library's error says, else `otherwise`. */
 int leat__dtls_library_error(int error, int otherwise);
+
+/* A signature with SHA-256 by the key. @param signature  MBEDTLS_PK_SIGNATURE_MAX_SIZE octets
+ * @return 0 or the library's error */
+int leat__dtls_sign(mbedtls_pk_context *key, const uint8_t hash[static 32],
+                    unsigned char *signature, size_t *len, struct leat_rng *rng);
 
 /* ---- keys.c ---- */
 

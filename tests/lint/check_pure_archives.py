@@ -4,6 +4,7 @@
 
 Usage: check_pure_archives.py BUILD_DIR MODULE... For each module's static library: .data, .bss, .tdata and .tbss must be
 empty (tables of constant pointers, .data.rel.ro, are read-only once loaded), and no forbidden function may be called.
+Archives that stand beside a module's own, where the build has them, may hold what the table SIDE grants.
 Exits 77 (skipped) in a sanitized, fuzzing or coverage build, where the compiler adds data of its own.
 """
 import json
@@ -18,6 +19,11 @@ FORBIDDEN = re.compile(
     r"|time|clock|clock_gettime|gettimeofday|nanosleep|usleep|sleep"
     r"|rand|random|rand_r|drand48|getrandom|getentropy|arc4random"
     r"|open|fopen|read|write|socket|sendto|sendmsg|sendmmsg|recvfrom|recvmsg|recvmmsg|getenv|uv_\w+|pthread_\w+|thrd_\w+)$")
+
+SIDE = {  # module -> archives beside its own, and the octets of writable data that each may hold
+    # One pointer, set before threads start: the entry points that the TLS library calls get no context of ours.
+    "dtls": {"libleat_dtls_kx.a": 8},
+}
 
 
 def is_instrumented(build):
@@ -49,25 +55,33 @@ def symbols(archive, kinds):
     return sorted({fields[-1] for fields in lines if len(fields) > 1 and fields[-2] in kinds})
 
 
+def check(archive, granted, bad):
+    found = list(writable_sections(archive))
+    if sum(size for _, _, size in found) > granted:
+        names = symbols(archive, "dDbBC")
+        bad.append(f"{archive.name}: {'; '.join(f'{member} {section} holds {size} octets' for member, section, size in found)}"
+                   f"; writable: {', '.join(names) or 'no symbol'}")
+    calls = [name for name in symbols(archive, "U") if FORBIDDEN.match(name)]
+    if calls:
+        bad.append(f"{archive.name}: a pure module calls {', '.join(calls)}")
+
+
 def main(build, modules):
     build, bad = pathlib.Path(build), []
     if is_instrumented(build):
         print("skipped: this build is instrumented, which adds data to every object; run it in a plain build")
         return 77
     for module in modules:
-        archive = build / f"src/{module}/libleat_{module}.a"
+        folder = build / "src" / module
+        archive = folder / f"libleat_{module}.a"
         if not archive.is_file():
             bad.append(f"{archive}: not built")
             continue
-        found = [f"{member} {section} holds {size} octets"
-                 for member, section, size in writable_sections(archive)]
-        if found:
-            names = symbols(archive, "dDbBC")
-            bad.append(f"{archive.name}: {'; '.join(found)}; writable: {', '.join(names) or 'no symbol'}")
-        calls = [name for name in symbols(archive, "U") if FORBIDDEN.match(name)]
-        if calls:
-            bad.append(f"{archive.name}: a pure module calls {', '.join(calls)}")
-    print("\n".join(bad) if bad else f"{len(modules)} pure archives hold no writable data")
+        check(archive, 0, bad)
+        for name, granted in SIDE.get(module, {}).items():
+            if (folder / name).is_file():
+                check(folder / name, granted, bad)
+    print("\n".join(bad) if bad else f"{len(modules)} pure archives hold no writable data that is not granted")
     return 1 if bad else 0
 
 

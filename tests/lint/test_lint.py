@@ -123,11 +123,14 @@ class Layers(unittest.TestCase):
         self.expect("bench/planted.c", '#include "planted.h"', "is private to 'crypto'", private)
 
     def test_headers_of_one_file(self):
-        for header in ("intel-ipsec-mb.h", "dlfcn.h"):
-            with self.subTest(header):
-                self.expect("src/crypto/planted.c", f"#include <{header}>", "only provider_ipsecmb.c may include")
-                (self.root / "src/crypto/planted.c").unlink()
-                self.expect("src/io/planted.c", f"#include <{header}>", "only bench, crypto may include")
+        for module, header, file, doors in (("crypto", "intel-ipsec-mb.h", "provider_ipsecmb.c", "bench, crypto"),
+                                            ("crypto", "dlfcn.h", "provider_ipsecmb.c", "bench, crypto, dtls"),
+                                            ("dtls", "dlfcn.h", "kx_openssl.c", "bench, crypto, dtls"),
+                                            ("dtls", "openssl/ec.h", "kx_openssl.c", "bench, crypto, dtls")):
+            with self.subTest(module + " " + header):
+                self.expect(f"src/{module}/planted.c", f"#include <{header}>", f"only {file} may include")
+                (self.root / f"src/{module}/planted.c").unlink()
+                self.expect("src/io/planted.c", f"#include <{header}>", f"only {doors} may include")
                 (self.root / "src/io/planted.c").unlink()
 
     def test_log_in_a_pure_module(self):
@@ -216,6 +219,21 @@ class PureArchives(unittest.TestCase):
                 self.assertEqual(status, 1)
                 self.assertIn(name, text)
         self.assertEqual(self.check("int snprintf_like(); int f(void) { return snprintf_like(0) + 1; }")[0], 0)
+
+    def test_archive_beside_a_modules_own__may_hold_what_is_granted(self):
+        own = self.build / "src/dtls"
+        own.mkdir(parents=True)
+        for source, status in (("void *state;", 0), ("void *state[2];", 1), ("void *state; int more;", 1),
+                               ("int time(); int f(void) { return time(0) + 1; }", 1)):
+            with self.subTest(source):
+                self.check(source)
+                (self.build / "src/rtp/libleat_rtp.a").replace(own / "libleat_dtls_kx.a")
+                self.check("const int table[] = {1, 2};")
+                (self.build / "src/rtp/libleat_rtp.a").replace(own / "libleat_dtls.a")
+                self.assertEqual(run(check_pure_archives, self.build, ["dtls"])[0], status)
+        self.check("void *state;")
+        (self.build / "src/rtp/libleat_rtp.a").replace(own / "libleat_dtls.a")
+        self.assertEqual(run(check_pure_archives, self.build, ["dtls"])[0], 1)
 
     def test_archive_missing__fails(self):
         self.assertEqual(run(check_pure_archives, self.build, ["rtp"])[0], 1)

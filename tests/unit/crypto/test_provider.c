@@ -113,9 +113,8 @@ static int lie_gcm_open(const void *state, const uint8_t iv[static 12], struct l
 }
 
 /* The counter block of one message too far. */
-static int lie_chachapoly_seal(const void *state, const uint8_t iv[static 12],
-                               struct leat_span aad, const uint8_t *in, size_t len, uint8_t *out,
-                               uint8_t tag[static 16])
+static int lie_chachapoly_seal(const void *state, const uint8_t iv[static 12], struct leat_span aad,
+                               const uint8_t *in, size_t len, uint8_t *out, uint8_t tag[static 16])
 {
     uint8_t other[12];
     memcpy(other, iv, sizeof(other));
@@ -123,9 +122,9 @@ static int lie_chachapoly_seal(const void *state, const uint8_t iv[static 12],
     return GOOD->chachapoly.seal(state, other, aad, in, len, out, tag);
 }
 
-static int lie_chachapoly_open(const void *state, const uint8_t iv[static 12],
-                               struct leat_span aad, const uint8_t *in, size_t len,
-                               const uint8_t tag[static 16], uint8_t *out)
+static int lie_chachapoly_open(const void *state, const uint8_t iv[static 12], struct leat_span aad,
+                               const uint8_t *in, size_t len, const uint8_t tag[static 16],
+                               uint8_t *out)
 {
     uint8_t right_tag[16];
     (void)tag;

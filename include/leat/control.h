@@ -66,6 +66,7 @@ struct leat_control_info {
     size_t receive_buffer;                                /**< granted */
     const char *firewall;                                 /**< one sentence */
     const char *uv_version, *dtls_version, *srtp_version; /**< NULL: left out */
+    const char *key_exchange; /**< leat_dtls_key_exchange(); NULL: left out */
 };
 
 int leat_control_new(struct leat_control **out, const struct leat_control_info *info,

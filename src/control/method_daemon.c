@@ -39,6 +39,7 @@ static void put_libraries(struct leat_json_writer *w, const struct leat_control_
     leat_json_open(w, '{');
     leat_json_put_text(w, "backend", "mbedtls");
     put_known_text(w, "library", info->dtls_version);
+    put_known_text(w, "key_exchange", info->key_exchange);
     leat_json_close(w, '}');
     leat_json_write_key(w, "libraries");
     leat_json_open(w, '{');

@@ -327,12 +327,22 @@ static int read_handshakes(struct leat_config *c, const struct place *at, const 
     return error;
 }
 
+static int read_key_exchange(struct leat_config *c, const struct place *at, const leat_json *j)
+{
+    if (!is_text(j, "auto") && !is_text(j, "mbedtls")) {
+        return complain(at, "expected \"auto\" or \"mbedtls\"");
+    }
+    c->is_key_exchange_plain = is_text(j, "mbedtls");
+    return 0;
+}
+
 static int read_dtls(struct leat_config *c, const struct place *at, const leat_json *j)
 {
     static const struct key keys[] = {{"certificate", read_certificate},
                                       {"key", read_key},
                                       {"setup", read_setup},
-                                      {"handshakes", read_handshakes}};
+                                      {"handshakes", read_handshakes},
+                                      {"key_exchange", read_key_exchange}};
     int error = read_object(c, at, j, keys, LEAT_ARRAY_LEN(keys));
     if (error == 0 && (c->certificate[0] != '\0') != (c->key[0] != '\0')) {
         error = complain(at, "expected certificate and key together, or neither");

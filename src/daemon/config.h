@@ -34,7 +34,8 @@ struct leat_config {
     char certificate[LEAT_CONFIG_PATH_MAX], key[LEAT_CONFIG_PATH_MAX]; /**< "" = made at start */
     char crypto_provider[16], crypto_level[8];                         /**< "" = auto */
     struct leat_sdp_policy policy;                                     /**< dtls.setup and codecs */
-    unsigned handshakes; /**< jobs of one worker that run at once */
+    unsigned handshakes;        /**< jobs of one worker that run at once */
+    bool is_key_exchange_plain; /**< the TLS library's own, libcrypto or not */
     enum leat_srtp_profile profiles[LEAT_SRTP_PROFILES_MAX];
     size_t profile_count;
     size_t peers_max, ssrcs_per_peer; /**< of the whole daemon; of one peer */

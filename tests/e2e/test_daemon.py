@@ -127,6 +127,17 @@ def crypto__pinned_or_masked__carries_a_call():
             assert done.returncode == 0, (crypto, done.stdout, done.stderr)
 
 
+def key_exchange__chosen_or_off__is_told_and_carries_a_call():
+    fast = "openssl" if "openssl" in providers() else "mbedtls"
+    for setting, expected in (({}, fast), ({"key_exchange": "auto"}, fast), ({"key_exchange": "mbedtls"}, "mbedtls")):
+        with Daemon(config={"dtls": setting}) as leatd:
+            assert leatd.rpc.call("daemon.info")["dtls"]["key_exchange"] == expected, setting
+            assert f"p256={expected}" in leatd.text(), leatd.text()
+            done = subprocess.run([LEATLOAD, "--socket", str(leatd.socket), "--publishers", "1", "--subscribers", "3",
+                                   "--seconds", "1"], capture_output=True, text=True, timeout=60, check=False)
+            assert done.returncode == 0, (setting, done.stdout, done.stderr)
+
+
 def start__socket_mode_and_info__as_promised():
     with Daemon() as leatd:
         mode = stat.S_IMODE(leatd.socket.stat().st_mode)
@@ -255,6 +266,7 @@ if __name__ == "__main__":
         check_config__wrong__names_file_key_and_expectation, certificate__key_of_another__says_so,
         crypto__shown__has_a_row_for_every_primitive, crypto__pinned__serves_alone,
         crypto__pin_that_cannot_run__names_key_and_what_runs, crypto__pinned_or_masked__carries_a_call,
+        key_exchange__chosen_or_off__is_told_and_carries_a_call,
         start__socket_mode_and_info__as_promised, start__small_receive_buffer__warned_with_the_line,
         start__port_taken__one_sentence, start__stale_socket_and_live_socket__replaced_and_refused,
         two_daemons__other_sockets_and_ports__side_by_side, signals__sighup__harmless,

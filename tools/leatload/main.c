@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include <leat/dtls.h>
 #include <leat/srtp.h>
 
 #include "call.h"
@@ -51,6 +52,7 @@ int main(int argc, char **argv)
         (void)fprintf(stderr, "leatload: the crypto libraries do not pass their known answers\n");
         return 1;
     }
+    (void)leat_dtls_key_exchange_start(true, leat_rng_thread()); /* where it is to be had */
     int status = USAGE_ERROR;
     if (leat_load_call_init(&call, &options, why, sizeof why) == 0) {
         status = run(&call, &options);

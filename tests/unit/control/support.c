@@ -86,6 +86,7 @@ void world_prepare(struct world *w)
                                          .firewall = "allow UDP ports 3478-3479 to 127.0.0.1",
                                          .uv_version = "1.44.2",
                                          .dtls_version = "Mbed TLS 2.28.3",
+                                         .key_exchange = "openssl",
                                          .srtp_version = "2.5.0"};
     for (unsigned i = 0; i < WORKERS_MAX; i++) {
         leat_list_init(&w->commands[i]);

@@ -50,6 +50,7 @@ static void info__tells_what_runs(void)
     LEAT_CHECK_STR(text_at(j, "result.announce.0.address"), "127.0.0.1");
     LEAT_CHECK_INT(strlen(text_at(j, "result.fingerprint")), 95);
     LEAT_CHECK_STR(text_at(j, "result.dtls.backend"), "mbedtls");
+    LEAT_CHECK_STR(text_at(j, "result.dtls.key_exchange"), "openssl");
     LEAT_CHECK_STR(text_at(j, "result.libraries.uv"), "1.44.2");
     LEAT_CHECK_STR(text_at(j, "result.libraries.cjson"), leat_json_library_version());
     check_crypto(at(j, "result.crypto"));

@@ -25,6 +25,7 @@ static void config__empty__defaults(void)
     LEAT_CHECK_INT(config.policy.codec_count, 0);
     LEAT_CHECK_INT(config.profile_count, 2);
     LEAT_CHECK_INT(config.drain_s, 0);
+    LEAT_CHECK(!config.is_key_exchange_plain);
 }
 
 static void config__every_key__is_read(void)
@@ -35,7 +36,7 @@ static void config__every_key__is_read(void)
                          "[{\"address\": \"192.0.2.7\", \"port\": 6000}]},"
                          "             {\"address\": \"::1\", \"port\": 5001}],"
                          "\"dtls\": {\"certificate\": \"c.pem\", \"key\": \"k.pem\", \"setup\": "
-                         "\"active\", \"handshakes\": 4},"
+                         "\"active\", \"handshakes\": 4, \"key_exchange\": \"mbedtls\"},"
                          "\"srtp\": {\"profiles\": [\"AES128_CM_SHA1_32\"]}, /* another */"
                          "\"codecs\": [{\"name\": \"h264\", \"clock\": 90000, \"parameters\": "
                          "\"packetization-mode=1\"}, {\"name\": \"opus\"}],"
@@ -55,6 +56,7 @@ static void config__every_key__is_read(void)
                    "[::1]:5001"); /* announces itself */
     LEAT_CHECK_INT(config.policy.setup, LEAT_SETUP_ACTIVE);
     LEAT_CHECK_INT(config.handshakes, 4);
+    LEAT_CHECK(config.is_key_exchange_plain);
     LEAT_CHECK_INT(config.profile_count, 1);
     LEAT_CHECK_INT(config.profiles[0], LEAT_SRTP_AES128_CM_SHA1_32);
     LEAT_CHECK_INT(config.policy.codec_count, 2);
@@ -105,6 +107,9 @@ static void config__wrong__names_file_key_and_expectation(void)
         {"{\"dtls\": {\"certificate\": \"c\"}}",
          "leatd.json: dtls:", "certificate and key together"},
         {"{\"dtls\": {\"setup\": \"both\"}}", "leatd.json: dtls.setup:", "\"passive\""},
+        {"{\"dtls\": {\"key_exchange\": \"openssl\"}}",
+         "leatd.json: dtls.key_exchange:", "\"auto\" or \"mbedtls\""},
+        {"{\"dtls\": {\"key_exchange\": true}}", "leatd.json: dtls.key_exchange:", "\"auto\""},
         {"{\"crypto\": {\"provider\": \"rot13\"}}", "leatd.json: crypto.provider:", "\"ipsecmb\""},
         {"{\"crypto\": {\"level\": \"avx\"}}", "leatd.json: crypto.level:", "\"sse\""},
         {"{\"crypto\": {\"levels\": \"sse\"}}", "leatd.json: crypto.levels:", "unknown key"},

@@ -113,6 +113,7 @@ int main(int argc, char **argv)
     }
     p.role = is_client ? LEAT_DTLS_CLIENT : LEAT_DTLS_SERVER;
     remote.sin_port = htons((uint16_t)(is_client ? atoi(argv[3]) : 0));
+    (void)leat_dtls_key_exchange_start(true, leat_rng_thread()); /* as the daemon does */
     int fd = socket(AF_INET, SOCK_DGRAM, 0);
     if (leat_crypto_start() != 0 || fd < 0 ||
         bind(fd, (struct sockaddr *)&local, sizeof(local)) != 0 ||

@@ -439,6 +439,7 @@ static void fill_info(struct node *n)
     info->ended_keep_us = (uint64_t)c->ended_keep_s * 1000000;
     info->uv_version = leat_io_library_version();
     info->dtls_version = leat_dtls_library_version();
+    info->key_exchange = leat_dtls_key_exchange();
     info->srtp_version = leat_srtp_library_version();
 }
 
@@ -473,6 +474,13 @@ static int start_libraries(const struct leat_config *c, char *why, size_t why_ca
         (void)snprintf(why, why_cap,
                        "libsrtp2 does not take our ciphers, or their known answers fail");
         return LEAT_E_CRYPTO;
+    }
+    error = leat_dtls_key_exchange_start(!c->is_key_exchange_plain, leat_rng_thread());
+    if (error != 0) { /* slower, but as good */
+        leat_log(LEAT_LOG_WARN, "key_exchange_slow",
+                 "reason=\"%s\" effect=\"a join costs ten times the CPU\"",
+                 error == LEAT_E_UNSUPPORTED ? "libcrypto is not in this build or not reached"
+                                             : "libcrypto does not agree with the TLS library");
     }
     return 0;
 }
@@ -536,6 +544,7 @@ static void say_crypto(void)
                  row.primitive, row.provider, row.ns_100, row.ns_1200);
     }
     leat_log(LEAT_LOG_INFO, "crypto", "%s", text);
+    leat_log(LEAT_LOG_INFO, "key_exchange", "p256=%s", leat_dtls_key_exchange());
 }
 
 static void say_started(const struct node *n)

@@ -469,7 +469,6 @@ static int start_libraries(const struct leat_config *c, char *why, size_t why_ca
     if (error != 0) {
         return error;
     }
-    info->key_exchange = leat_dtls_key_exchange();
     if (leat_srtp_start() != 0) {
         (void)snprintf(why, why_cap,
                        "libsrtp2 does not take our ciphers, or their known answers fail");
@@ -511,13 +510,6 @@ static int start(struct node *n, char *why, size_t why_cap)
     }
     if (n->answers == NULL || n->timer == NULL) {
         return LEAT_E_NOMEM;
-    error = leat_dtls_key_exchange_start(!c->is_key_exchange_plain, leat_rng_thread());
-    if (error != 0) { /* slower, but as good */
-        leat_log(LEAT_LOG_WARN, "key_exchange_slow",
-                 "reason=\"%s\" effect=\"a join costs ten times the CPU\"",
-                 error == LEAT_E_UNSUPPORTED ? "libcrypto is not in this build or not reached"
-                                             : "libcrypto does not agree with the TLS library");
-    }
     }
     fill_info(n);
     error = start_workers(n, why, why_cap);
@@ -574,7 +566,6 @@ static void say_started(const struct node *n)
     } else {
         leat_log(LEAT_LOG_INFO, "receive_buffer", "granted=%zu", n->info->receive_buffer);
     }
-    leat_log(LEAT_LOG_INFO, "key_exchange", "p256=%s", leat_dtls_key_exchange());
 }
 
 /** The end has begun: a further signal must not cut it short, as the default action would. */

@@ -8,6 +8,10 @@
  * job_end on its own. Between begin and end the session belongs to the job: receive only queues (8
  * datagrams), close and tick are remembered. After job_end (or any other call) the owner first
  * pulls events (keys come before the flight that ends the handshake is sent), then datagrams.
+ *
+ * The TLS library serves the handshake only. When that is over, its traffic keys move to a record
+ * layer of ours and its memory is given back: records, alerts and application data are handled in
+ * receive, at once and without a job.
  */
 #ifndef LEAT_DTLS_H
 #define LEAT_DTLS_H
@@ -22,6 +26,9 @@
 #define LEAT_FINGERPRINT_LEN 32
 #define LEAT_FINGERPRINT_TEXT_MAX 96     /**< "AA:BB:...", terminated */
 #define LEAT_DTLS_HANDSHAKE_US 30000000u /**< a handshake that takes longer has failed */
+#define LEAT_DTLS_FLIGHT_US 240000000u   /**< how long a server answers a repeated last flight */
+#define LEAT_DTLS_FLIGHT_AGAIN_US 50000u /**< and at most once in this time */
+#define LEAT_DTLS_DATA_MAX 1163          /**< octets of application data in one datagram of ours */
 
 enum leat_dtls_role { LEAT_DTLS_SERVER, LEAT_DTLS_CLIENT };
 
@@ -80,14 +87,23 @@ struct leat_dtls_params {
      * left out by a backend that cannot. */
     enum leat_srtp_profile profiles[LEAT_SRTP_PROFILES_MAX];
     size_t profile_count;
+    bool takes_data; /**< application data is kept for leat_dtls_next_data; else it is dropped */
+};
+
+/** Since the handshake was over. */
+struct leat_dtls_counters {
+    uint32_t records_forged;   /**< with a wrong tag */
+    uint32_t records_replayed; /**< seen before, or too old to tell */
+    uint32_t data_dropped;     /**< records of application data that nobody took */
+    uint32_t flights_repeated; /**< answers to a repeated last flight of a client */
 };
 
 enum leat_dtls_verdict {
-    LEAT_DTLS_OK,         /**< queued or handled */
+    LEAT_DTLS_OK,         /**< queued or handled; once connected: an authentic record was in it */
     LEAT_DTLS_MALFORMED,  /**< no whole record in it that may pass */
     LEAT_DTLS_QUEUE_FULL, /**< dropped: a job runs and the queue is full */
     LEAT_DTLS_IGNORED /**< fits nothing in this state (a new hello on an established association,
-                         after the end) */
+                         forged or replayed records, anything after the end) */
 };
 
 enum leat_dtls_end {
@@ -143,9 +159,19 @@ bool leat_dtls_next_event(struct leat_dtls *d, struct leat_dtls_event *event);
 /** The next datagram to send (<= LEAT_DTLS_MTU), valid until the next call on d. @return false when
  * there is none. */
 bool leat_dtls_next_datagram(struct leat_dtls *d, struct leat_span *out);
-/** LEAT_NEVER while a job runs, when connected and after the end: ask again after each call. */
+/** LEAT_NEVER while a job runs, after the end, and when connected without a flight that may have to
+ * be repeated: ask again after each call. */
 uint64_t leat_dtls_deadline(const struct leat_dtls *d);
 void leat_dtls_tick(struct leat_dtls *d, uint64_t now_us);
+/** The remote is known to have our last flight (its media arrived): it need not be kept. */
+void leat_dtls_settled(struct leat_dtls *d);
+/** The next application data, with params.takes_data; valid until the next call on d. @return false
+ * when there is none. */
+bool leat_dtls_next_data(struct leat_dtls *d, struct leat_span *out);
+/** Queue one datagram of application data, 1 to LEAT_DTLS_DATA_MAX octets. @return 0, LEAT_E_STATE
+ * (not connected), LEAT_E_RANGE, LEAT_E_AGAIN (too many datagrams wait to be sent) or
+ * LEAT_E_CRYPTO. */
+int leat_dtls_send(struct leat_dtls *d, struct leat_span data);
 /** Queue a close_notify (established) or a fatal alert (in the handshake); ends with
  * LEAT_DTLS_END_CLOSED. */
 void leat_dtls_close(struct leat_dtls *d, uint64_t now_us);
@@ -154,5 +180,6 @@ bool leat_dtls_is_connected(const struct leat_dtls *d);
 /** "TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256"; "" before. */
 const char *leat_dtls_cipher(const struct leat_dtls *d);
 enum leat_dtls_role leat_dtls_role_of(const struct leat_dtls *d);
+const struct leat_dtls_counters *leat_dtls_counters_of(const struct leat_dtls *d);
 
 #endif

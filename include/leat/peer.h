@@ -54,7 +54,9 @@ struct leat_peer_counters {
     uint64_t datagrams_in, octets_in, datagrams_out, octets_out;
     uint64_t stun_replayed,
         stun_rejected; /**< rejected: any other ICE verdict but OK and INDICATION */
-    uint64_t dtls_malformed, dtls_dropped; /**< dropped: queue full or ignored */
+    uint64_t dtls_malformed, dtls_dropped; /**< datagrams; dropped: queue full or ignored */
+    uint64_t dtls_forged, dtls_replayed,   /**< records; as struct leat_dtls_counters */
+        dtls_data_dropped, dtls_flights_repeated;
     uint64_t srtp_replay, srtp_auth_fail, srtp_malformed, srtp_ssrc_limit,
         srtp_early; /**< early: before keys */
     uint64_t send_index_used, send_failed, send_no_tuple, send_sink_full;

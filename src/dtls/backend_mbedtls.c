@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One association inside mbedTLS: DTLS 1.2, ECDHE with AEAD suites, both sides with a certificate.
+ * One handshake inside mbedTLS: DTLS 1.2, ECDHE with AEAD suites, both sides with a certificate.
  *
  * Randomness, retransmission timeouts and (2.28) the key-export callback live in the library's
  * config, so each association owns a copy by value of its identity's prepared one. What the copy
@@ -16,8 +16,11 @@
  *
  * The library's replay protection is off. Handshake messages carry their own sequence numbers, and
  * a client that repeats its flight with the same record numbers (werift does) must still be
- * answered, so that it can finish when our last flight was lost. Application data is thrown away
- * and a close works once, so a replayed record changes nothing.
+ * answered. What comes after the handshake never reaches the library.
+ *
+ * The library's own output tells what the record layer after it must know: the highest number that
+ * it has used in epoch 1, and a server's last flight (ChangeCipherSpec and Finished; there are no
+ * session tickets).
  *
  * A record with a bad MAC is fatal to the library while it waits for Finished, in plain sight of
  * anyone who can spoof the tuple; it stays usable, so a few of them are passed over.
@@ -46,6 +49,10 @@ struct leat__dtls_backend {
     uint64_t last_send_us;
     bool is_timer_new; /* set since the last settle */
 
+    uint64_t next_seq; /* one above the highest sent in epoch 1; 0: none yet */
+    uint8_t flight[LEAT_DTLS_MTU];
+    size_t flight_len;
+
     struct leat__dtls_material material;
     bool has_leaf, is_leaf_right;
     unsigned bad_macs;
@@ -62,9 +69,28 @@ static int on_rng(void *state, unsigned char *out, size_t len)
     return b->rng ? leat_rng_callback(b->rng, out, len) : MBEDTLS_ERR_SSL_INTERNAL_ERROR;
 }
 
+static void watch_output(struct leat__dtls_backend *b, struct leat_span datagram)
+{
+    struct leat_reader r;
+    struct leat__dtls_record rec;
+    leat_reader_init(&r, datagram.data, datagram.len);
+    while (leat_reader_left(&r) != 0 && leat__dtls_record_next(&r, &rec)) {
+        if (rec.epoch == 1 && rec.seq >= b->next_seq) {
+            b->next_seq = rec.seq + 1;
+        }
+        bool is_of_last_flight = rec.epoch == 1 || rec.type == LEAT__DTLS_TYPE_CHANGE_CIPHER_SPEC;
+        if (b->role == LEAT_DTLS_SERVER && is_of_last_flight &&
+            rec.whole.len <= sizeof(b->flight) - b->flight_len) {
+            memcpy(b->flight + b->flight_len, rec.whole.data, rec.whole.len);
+            b->flight_len += rec.whole.len;
+        }
+    }
+}
+
 static int on_send(void *state, const unsigned char *data, size_t len)
 {
     struct leat__dtls_backend *b = state;
+    watch_output(b, leat_span(data, len));
     (void)leat__dtls_queue_push(b->out, LEAT__DTLS_QUEUE_CAP, leat_span(data, len));
     b->last_send_us = b->now_us;
     return (int)len; /* a full queue is a loss; the flight will be sent again */
@@ -125,6 +151,19 @@ static const int suites[] = {MBEDTLS_TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256,
                              MBEDTLS_TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256,
                              MBEDTLS_TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256,
                              0};
+
+/* In the same order. */
+static const struct suite {
+    const char *name;
+    enum leat__dtls_aead aead;
+} suite_facts[] = {
+    {"TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256", LEAT__DTLS_AES_128_GCM},
+    {"TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256", LEAT__DTLS_AES_128_GCM},
+    {"TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384", LEAT__DTLS_AES_256_GCM},
+    {"TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384", LEAT__DTLS_AES_256_GCM},
+    {"TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256", LEAT__DTLS_CHACHA20_POLY1305},
+    {"TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256", LEAT__DTLS_CHACHA20_POLY1305},
+};
 
 static void set_versions_and_curves(mbedtls_ssl_config *c)
 {
@@ -304,6 +343,18 @@ static enum leat_srtp_profile negotiated(const struct leat__dtls_backend *b)
     }
 }
 
+/* @return NULL for one that was never offered. */
+static const struct suite *suite_of(const struct leat__dtls_backend *b)
+{
+    int id = mbedtls_ssl_get_ciphersuite_id(mbedtls_ssl_get_ciphersuite(&b->ssl));
+    for (size_t i = 0; i < LEAT_ARRAY_LEN(suite_facts); i++) {
+        if (suites[i] == id) {
+            return &suite_facts[i];
+        }
+    }
+    return NULL;
+}
+
 static void refuse(struct leat__dtls_backend *b, enum leat_dtls_end end, unsigned char description)
 {
     b->end = end;
@@ -337,13 +388,15 @@ static void finish(struct leat__dtls_backend *b)
         refuse(b, LEAT_DTLS_END_FINGERPRINT, MBEDTLS_SSL_ALERT_MSG_BAD_CERT);
     } else if (!b->material.is_set) {
         refuse(b, LEAT_DTLS_END_INTERNAL, MBEDTLS_SSL_ALERT_MSG_INTERNAL_ERROR);
+    } else if (b->next_seq == 0 || suite_of(b) == NULL) {
+        refuse(b, LEAT_DTLS_END_INTERNAL, MBEDTLS_SSL_ALERT_MSG_INTERNAL_ERROR);
     } else if (leat_srtp_keys_cut(&b->keys, negotiated(b), b->material.block,
                                   b->role == LEAT_DTLS_CLIENT) == 0) {
         refuse(b, LEAT_DTLS_END_NO_PROFILE, MBEDTLS_SSL_ALERT_MSG_HANDSHAKE_FAILURE);
     } else {
         b->is_connected = true;
     }
-    leat_wipe(&b->material, sizeof(b->material));
+    leat_wipe(b->material.block, sizeof(b->material.block));
 }
 
 static enum leat_dtls_end end_of(int error)
@@ -390,28 +443,6 @@ static bool step(struct leat__dtls_backend *b)
     return true;
 }
 
-/* ---- afterwards ---- */
-
-/* @return false when the library has read everything and waits. */
-static bool read_established(struct leat__dtls_backend *b)
-{
-    unsigned char ignored[512]; /* no application data is expected of a DTLS-SRTP peer */
-    int ret = mbedtls_ssl_read(&b->ssl, ignored, sizeof(ignored));
-    if (ret >= 0) {
-        return true;
-    }
-    if (ret == MBEDTLS_ERR_SSL_WANT_READ) {
-        return !b->is_starved;
-    }
-    b->end = end_of(ret);
-    if (b->end == LEAT_DTLS_END_CLOSED) {
-        (void)mbedtls_ssl_close_notify(&b->ssl); /* RFC 5246 7.2.1 */
-    } else if (b->end != LEAT_DTLS_END_ALERT) {
-        alert(b, MBEDTLS_SSL_ALERT_MSG_UNEXPECTED_MESSAGE);
-    }
-    return true;
-}
-
 /* A client sees the round trip in what answers its hello: its next flight, which also brings back a
  * lost last flight of the server, starts from there and not from 1 s again. Measured from the
  * latest hello to each datagram, the shortest counts; should it have answered an earlier hello, the
@@ -436,19 +467,15 @@ void leat__dtls_backend_feed(struct leat__dtls_backend *b, struct leat_span data
         fit_timeout(b);
     }
     bool goes_on = true;
-    while (goes_on && b->end == LEAT_DTLS_END_NONE) {
-        goes_on = b->is_connected ? read_established(b) : step(b);
+    while (goes_on && !b->is_connected && b->end == LEAT_DTLS_END_NONE) {
+        goes_on = step(b);
     }
     b->input = leat_span(NULL, 0);
 }
 
 void leat__dtls_backend_close(struct leat__dtls_backend *b)
 {
-    if (b->is_connected) {
-        (void)mbedtls_ssl_close_notify(&b->ssl);
-    } else {
-        alert(b, MBEDTLS_SSL_ALERT_MSG_USER_CANCELED);
-    }
+    alert(b, MBEDTLS_SSL_ALERT_MSG_USER_CANCELED);
     b->end = LEAT_DTLS_END_CLOSED;
 }
 
@@ -469,27 +496,25 @@ enum leat_dtls_end leat__dtls_backend_end(const struct leat__dtls_backend *b)
     return b->end;
 }
 
-void leat__dtls_backend_take_keys(struct leat__dtls_backend *b, struct leat_srtp_keys *keys)
+int leat__dtls_backend_take(struct leat__dtls_backend *b, struct leat__dtls_outcome *out)
 {
-    *keys = b->keys;
-    leat_wipe(&b->keys, sizeof(b->keys));
-}
-
-const char *leat__dtls_backend_cipher(const struct leat__dtls_backend *b)
-{
-    static const char *const names[] = {"TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256",
-                                        "TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256",
-                                        "TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384",
-                                        "TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384",
-                                        "TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256",
-                                        "TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256"};
-    int suite = mbedtls_ssl_get_ciphersuite_id(mbedtls_ssl_get_ciphersuite(&b->ssl));
-    for (size_t i = 0; i < LEAT_ARRAY_LEN(names); i++) {
-        if (suites[i] == suite) {
-            return names[i];
+    memset(out, 0, sizeof(*out));
+    if (b->flight_len != 0) {
+        out->flight.data = malloc(b->flight_len);
+        if (!out->flight.data) {
+            return LEAT_E_NOMEM;
         }
+        memcpy(out->flight.data, b->flight, b->flight_len);
+        out->flight.len = b->flight_len;
     }
-    return "";
+    const struct suite *suite = suite_of(b);
+    out->srtp = b->keys;
+    out->cipher = suite->name;
+    leat__dtls_protection_init(&out->protection, suite->aead, b->material.key_block,
+                               b->role == LEAT_DTLS_CLIENT, b->next_seq);
+    leat_wipe(&b->keys, sizeof(b->keys));
+    leat_wipe(&b->material, sizeof(b->material));
+    return 0;
 }
 
 uint64_t leat__dtls_backend_deadline(const struct leat__dtls_backend *b)

@@ -5,16 +5,14 @@
  *
  * The filter exists because the library ends a handshake for records that RFC 6347 4.1.2.7 lets one
  * drop: runts, plaintext alerts, handshake headers that do not fit their record, messages that only
- * the other role sends. Anyone who can spoof the tuple can send those. Rules by phase:
+ * the other role sends. Anyone who can spoof the tuple can send those. Rules by phase, until the
+ * association is established (established.c):
  *
  *              epoch 0                                                       epoch 1
  *   before     ClientHello fragments -> reassembly; all else is ignored       ignored
  *   handshake  handshake messages that the remote's role sends, a proper      passed
  *              ChangeCipherSpec; a well-formed fatal alert is reported,
  *              other alerts and application data are ignored
- *   established  ignored, a fresh ClientHello too (RFC 6347 4.2.8: a bare     passed
- *              hello must not end an association; a new one in WebRTC
- *              comes with new ICE credentials, so with a new session)
  *
  * ClientHellos never pass: the library takes no fragments of the first one and answers each
  * fragment of a retransmission with a whole flight. Both browsers send theirs in two datagrams and
@@ -24,29 +22,9 @@
 #include <stdlib.h>
 
 #include "internal.h"
+#include "record.h"
 
-enum {
-    RECORD_HEADER = 13,
-    MESSAGE_HEADER = 12,
-    CONTENT_MAX = 16384 + 2048, /* RFC 5246 6.2.3 */
-
-    TYPE_CHANGE_CIPHER_SPEC = 20,
-    TYPE_ALERT = 21,
-    TYPE_HANDSHAKE = 22,
-    TYPE_APPLICATION_DATA = 23,
-
-    VERSION_DTLS_1_0 = 0xfeff,
-    VERSION_DTLS_1_2 = 0xfefd,
-
-    MESSAGE_CLIENT_HELLO = 1
-};
-
-struct record {
-    uint8_t type;
-    uint16_t version, epoch;
-    uint64_t seq;
-    struct leat_span whole, content;
-};
+enum { MESSAGE_HEADER = 12, MESSAGE_CLIENT_HELLO = 1 };
 
 struct message {
     uint8_t type;
@@ -54,27 +32,6 @@ struct message {
     uint32_t total, offset;
     struct leat_span fragment;
 };
-
-/* @return false when no whole record is left; what follows cannot be found then. */
-static bool next_record(struct leat_reader *r, struct record *out)
-{
-    const uint8_t *start = r->at;
-    out->type = leat_read_u8(r);
-    out->version = leat_read_u16(r);
-    out->epoch = leat_read_u16(r);
-    out->seq = leat_read_u48(r);
-    uint16_t len = leat_read_u16(r);
-    out->content = leat_read_span(r, len);
-    out->whole = leat_span(start, (size_t)RECORD_HEADER + len);
-    return !r->failed && len != 0 && len <= CONTENT_MAX;
-}
-
-static bool is_known(const struct record *rec)
-{
-    return rec->type >= TYPE_CHANGE_CIPHER_SPEC && rec->type <= TYPE_APPLICATION_DATA &&
-           (rec->version == VERSION_DTLS_1_0 || rec->version == VERSION_DTLS_1_2) &&
-           rec->epoch <= 1;
-}
 
 /* @return false at the end of the record or at a message that contradicts itself (r->failed). */
 static bool next_message(struct leat_reader *r, struct message *out)
@@ -115,7 +72,7 @@ static bool is_of_remote(enum leat_dtls_role role, uint8_t type)
     }
 }
 
-static bool may_pass_handshake(enum leat_dtls_role role, const struct record *rec)
+static bool may_pass_handshake(enum leat_dtls_role role, const struct leat__dtls_record *rec)
 {
     struct leat_reader r;
     struct message m;
@@ -166,7 +123,7 @@ static bool add_range(struct leat__dtls_hello *h, uint16_t from, uint16_t to)
     return true;
 }
 
-static bool start_hello(struct leat__dtls_hello *h, const struct record *rec,
+static bool start_hello(struct leat__dtls_hello *h, const struct leat__dtls_record *rec,
                         const struct message *m)
 {
     h->body = malloc(m->total);
@@ -193,7 +150,7 @@ static bool agrees(const struct leat__dtls_hello *h, const struct message *m)
     return true;
 }
 
-static void take_fragment(struct leat__dtls_hello *h, const struct record *rec,
+static void take_fragment(struct leat__dtls_hello *h, const struct leat__dtls_record *rec,
                           const struct message *m, struct leat__dtls_filtered *out)
 {
     if (m->seq != 0 || m->total == 0 || m->total > LEAT_DTLS_HELLO_MAX) {
@@ -217,7 +174,7 @@ static void take_fragment(struct leat__dtls_hello *h, const struct record *rec,
     }
 }
 
-static void take_hello(struct leat__dtls_hello *h, const struct record *rec,
+static void take_hello(struct leat__dtls_hello *h, const struct leat__dtls_record *rec,
                        struct leat__dtls_filtered *out)
 {
     struct leat_reader r;
@@ -233,7 +190,7 @@ size_t leat__dtls_hello_record(const struct leat__dtls_hello *h,
 {
     struct leat_writer w;
     leat_writer_init(&w, out, LEAT__DTLS_HELLO_RECORD_MAX);
-    leat_write_u8(&w, TYPE_HANDSHAKE);
+    leat_write_u8(&w, LEAT__DTLS_TYPE_HANDSHAKE);
     leat_write_u16(&w, h->version);
     leat_write_u16(&w, 0);
     leat_write_u48(&w, h->record_seq);
@@ -257,13 +214,10 @@ void leat__dtls_hello_deinit(struct leat__dtls_hello *h)
 
 /* @return whether the record may reach the library. */
 static bool take_plaintext(struct leat__dtls_hello *hello, enum leat_dtls_role role,
-                           enum leat__dtls_phase phase, const struct record *rec,
+                           enum leat__dtls_phase phase, const struct leat__dtls_record *rec,
                            struct leat__dtls_filtered *out)
 {
-    if (phase == LEAT__DTLS_ESTABLISHED) {
-        return false;
-    }
-    if (role == LEAT_DTLS_SERVER && rec->type == TYPE_HANDSHAKE &&
+    if (role == LEAT_DTLS_SERVER && rec->type == LEAT__DTLS_TYPE_HANDSHAKE &&
         rec->content.data[0] == MESSAGE_CLIENT_HELLO) {
         take_hello(hello, rec, out);
         return false;
@@ -272,11 +226,11 @@ static bool take_plaintext(struct leat__dtls_hello *hello, enum leat_dtls_role r
         return false;
     }
     switch (rec->type) {
-    case TYPE_HANDSHAKE:
+    case LEAT__DTLS_TYPE_HANDSHAKE:
         return may_pass_handshake(role, rec);
-    case TYPE_CHANGE_CIPHER_SPEC:
+    case LEAT__DTLS_TYPE_CHANGE_CIPHER_SPEC:
         return rec->content.len == 1 && rec->content.data[0] == 1;
-    case TYPE_ALERT:
+    case LEAT__DTLS_TYPE_ALERT:
         out->is_fatal_alert |= rec->content.len == 2 && rec->content.data[0] == 2;
         return false;
     default:
@@ -292,11 +246,11 @@ struct leat__dtls_filtered leat__dtls_filter(struct leat__dtls_hello *hello,
     struct leat__dtls_filtered out = {0};
     struct leat_reader r;
     struct leat_writer w;
-    struct record rec;
+    struct leat__dtls_record rec;
     leat_reader_init(&r, datagram.data, datagram.len);
     leat_writer_init(&w, pass, LEAT__DTLS_DATAGRAM_MAX);
-    while (leat_reader_left(&r) != 0 && next_record(&r, &rec)) {
-        if (!is_known(&rec)) {
+    while (leat_reader_left(&r) != 0 && leat__dtls_record_next(&r, &rec)) {
+        if (!leat__dtls_record_is_known(&rec)) {
             continue;
         }
         out.is_well_formed = true;

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the parts of the module share. Nothing here knows the TLS library: queue.c, hello.c and
- * session.c are free of it, and the backend is reached through the few functions at the end.
+ * What the parts of the module share. Nothing here knows the TLS library: queue.c, hello.c,
+ * established.c and session.c are free of it, and the backend is reached through the few functions
+ * at the end.
  */
 #ifndef LEAT_DTLS_INTERNAL_H
 #define LEAT_DTLS_INTERNAL_H
 
 #include <leat/dtls.h>
+
+#include "record.h"
 
 #define LEAT__DTLS_DATAGRAM_MAX 4096 /* longer ones are no handshake of a WebRTC client */
 #define LEAT__DTLS_QUEUE_CAP 24      /* datagrams that wait to be sent: several whole flights */
@@ -20,13 +23,14 @@ struct leat__dtls_datagram {
     size_t len;
 };
 
+struct leat__dtls_item;
+
 struct leat__dtls_queue {
-    struct leat__dtls_datagram items[LEAT__DTLS_QUEUE_CAP];
-    size_t first, count;
+    struct leat__dtls_item *first, *last;
+    size_t count;
 };
 
-/* Copies. @return false when `limit` (at most LEAT__DTLS_QUEUE_CAP) are in already or memory is
- * out. */
+/* Copies. @return false when it is empty, `limit` are in already or memory is out. */
 bool leat__dtls_queue_push(struct leat__dtls_queue *q, size_t limit, struct leat_span datagram);
 /* The caller frees data. @return false when empty. */
 bool leat__dtls_queue_pop(struct leat__dtls_queue *q, struct leat__dtls_datagram *out);
@@ -57,9 +61,8 @@ struct leat__dtls_hello {
 };
 
 enum leat__dtls_phase {
-    LEAT__DTLS_BEFORE,     /* a server that waits for a whole hello */
-    LEAT__DTLS_HANDSHAKE,  /* the library has something to answer to */
-    LEAT__DTLS_ESTABLISHED /* encrypted records only */
+    LEAT__DTLS_BEFORE,   /* a server that waits for a whole hello */
+    LEAT__DTLS_HANDSHAKE /* the library has something to answer to */
 };
 
 struct leat__dtls_filtered {
@@ -80,7 +83,49 @@ size_t leat__dtls_hello_record(const struct leat__dtls_hello *hello,
                                uint8_t out[static LEAT__DTLS_HELLO_RECORD_MAX]);
 void leat__dtls_hello_deinit(struct leat__dtls_hello *hello);
 
-/* ---- backend_mbedtls.c: one association inside the library ---- */
+/* ---- established.c: the association after its handshake ---- */
+
+/* What a handshake leaves behind. */
+struct leat__dtls_outcome {
+    struct leat_srtp_keys srtp;
+    struct leat__dtls_protection protection;
+    struct leat__dtls_datagram flight; /* a server's last, on the heap; empty of a client */
+    const char *cipher;
+};
+
+/* Wipes and frees what is in it. */
+void leat__dtls_outcome_deinit(struct leat__dtls_outcome *o);
+
+struct leat__dtls_established {
+    struct leat__dtls_protection protection;
+    struct leat__dtls_datagram flight; /* until the remote is known to have it; then empty */
+    uint64_t flight_until_us, flight_again_us; /* the latest, and the earliest next time */
+    bool takes_data, has_refused;              /* refused: sent its no_renegotiation */
+    struct leat__dtls_queue data;              /* for the owner */
+    struct leat__dtls_queue *out;              /* the session's, as the next */
+    struct leat_dtls_counters *counters;
+};
+
+/* Takes protection and flight out of `o`. @return NULL when memory is out. */
+struct leat__dtls_established *leat__dtls_established_new(struct leat__dtls_outcome *o,
+                                                          bool takes_data);
+void leat__dtls_established_free(struct leat__dtls_established *e);
+/* Read a datagram. @param end  set when it ends the association */
+enum leat_dtls_verdict leat__dtls_established_receive(struct leat__dtls_established *e,
+                                                      struct leat_span datagram, uint64_t now_us,
+                                                      enum leat_dtls_end *end);
+/* The same for records that the handshake's end has dealt with in part: what is in them of the
+ * handshake is marked as seen and not answered. */
+enum leat_dtls_verdict leat__dtls_established_resume(struct leat__dtls_established *e,
+                                                     struct leat_span datagram, uint64_t now_us,
+                                                     enum leat_dtls_end *end);
+/* Seal one record and queue it. @return 0, LEAT_E_AGAIN when the queue is full, LEAT_E_CRYPTO */
+int leat__dtls_established_send(struct leat__dtls_established *e, uint8_t type,
+                                struct leat_span plain);
+void leat__dtls_established_close(struct leat__dtls_established *e);
+void leat__dtls_established_forget_flight(struct leat__dtls_established *e);
+
+/* ---- backend_mbedtls.c: one handshake inside the library ---- */
 
 struct leat__dtls_backend;
 
@@ -96,18 +141,17 @@ bool leat__dtls_backend_has_profile(enum leat_srtp_profile profile);
 /* Randomness for the calls that follow; NULL takes it away: a draw is then an error. */
 void leat__dtls_backend_set_rng(struct leat__dtls_backend *b, struct leat_rng *rng);
 /* Process one datagram, or with an empty one only what is due: the first flight of a client,
- * retransmission. Nothing after the end. */
+ * retransmission. Nothing after the end, or once connected. */
 void leat__dtls_backend_feed(struct leat__dtls_backend *b, struct leat_span datagram,
                              uint64_t now_us);
-/* close_notify when connected, else a fatal alert. */
+/* A fatal alert: the handshake is not over. */
 void leat__dtls_backend_close(struct leat__dtls_backend *b);
 
 bool leat__dtls_backend_is_connected(const struct leat__dtls_backend *b);
 /* LEAT_DTLS_END_NONE as long as it lives. */
 enum leat_dtls_end leat__dtls_backend_end(const struct leat__dtls_backend *b);
-/* Once connected: the SRTP keys, and forget them. */
-void leat__dtls_backend_take_keys(struct leat__dtls_backend *b, struct leat_srtp_keys *keys);
-const char *leat__dtls_backend_cipher(const struct leat__dtls_backend *b);
+/* Once connected and once only. @return 0, or LEAT_E_NOMEM with nothing in `out`. */
+int leat__dtls_backend_take(struct leat__dtls_backend *b, struct leat__dtls_outcome *out);
 /* When it wants to be fed without a datagram; LEAT_NEVER. */
 uint64_t leat__dtls_backend_deadline(const struct leat__dtls_backend *b);
 /* A timer set since the last call starts at `now_us`: what a job sends leaves when the job has

@@ -1,24 +1,30 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * From the master secret to SRTP's keying material: the exporter of RFC 5705 with the label of RFC
- * 5764 4.2 and no context, that is PRF(master secret, label, client random + server random).
+ * From the master secret to keys, by the PRF of the suite:
+ *   SRTP's keying material  the exporter of RFC 5705 with the label of RFC 5764 4.2 and no context,
+ *                           PRF(master secret, label, client random + server random)
+ *   the key block           of the records, RFC 5246 6.3,
+ *                           PRF(master secret, "key expansion", server random + client random)
  *
  * mbedTLS gives the secret in a callback, in the middle of the handshake and before the remote has
- * proved that it owns its certificate's key: the block waits in the backend until the handshake is
- * over. As the PRF is a stream, one block of the largest profile serves them all.
+ * proved that it owns its certificate's key: both blocks wait in the backend until the handshake is
+ * over. As the PRF is a stream, one block of the largest profile or suite serves them all.
  */
 #include "library.h"
 
-static void export_block(struct leat__dtls_material *material, const unsigned char *secret,
-                         size_t secret_len, const unsigned char client_random[32],
-                         const unsigned char server_random[32], mbedtls_tls_prf_types prf)
+static void export_blocks(struct leat__dtls_material *material, const unsigned char *secret,
+                          size_t secret_len, const unsigned char client_random[32],
+                          const unsigned char server_random[32], mbedtls_tls_prf_types prf)
 {
-    unsigned char randoms[64];
+    unsigned char randoms[96]; /* client, server, client */
     memcpy(randoms, client_random, 32);
     memcpy(randoms + 32, server_random, 32);
+    memcpy(randoms + 64, client_random, 32);
     material->is_set =
-        mbedtls_ssl_tls_prf(prf, secret, secret_len, "EXTRACTOR-dtls_srtp", randoms,
-                            sizeof(randoms), material->block, sizeof(material->block)) == 0;
+        mbedtls_ssl_tls_prf(prf, secret, secret_len, "EXTRACTOR-dtls_srtp", randoms, 64,
+                            material->block, sizeof(material->block)) == 0 &&
+        mbedtls_ssl_tls_prf(prf, secret, secret_len, "key expansion", randoms + 32, 64,
+                            material->key_block, sizeof(material->key_block)) == 0;
 }
 
 #if LEAT__MBEDTLS_3
@@ -28,7 +34,7 @@ static void on_export(void *state, mbedtls_ssl_key_export_type type, const unsig
                       const unsigned char server_random[32], mbedtls_tls_prf_types prf)
 {
     if (type == MBEDTLS_SSL_KEY_EXPORT_TLS12_MASTER_SECRET) {
-        export_block(state, secret, secret_len, client_random, server_random, prf);
+        export_blocks(state, secret, secret_len, client_random, server_random, prf);
     }
 }
 
@@ -51,8 +57,8 @@ static int on_export(void *state, const unsigned char *secret, const unsigned ch
                      mbedtls_tls_prf_types prf)
 {
     (void)key_block, (void)mac_len, (void)key_len, (void)iv_len;
-    export_block(state, secret, 48, client_random, server_random,
-                 prf); /* RFC 5246 8.1: always 48 */
+    export_blocks(state, secret, 48, client_random, server_random,
+                  prf); /* RFC 5246 8.1: always 48 */
     return 0;
 }
 

@@ -43,7 +43,8 @@ int leat__dtls_sign(mbedtls_pk_context *key, const uint8_t hash[static 32],
 /* What the export callback leaves behind. */
 struct leat__dtls_material {
     bool is_set;
-    uint8_t block[LEAT_SRTP_MATERIAL_MAX];
+    uint8_t block[LEAT_SRTP_MATERIAL_MAX];       /* for SRTP */
+    uint8_t key_block[LEAT__DTLS_KEY_BLOCK_MAX]; /* for records */
 };
 
 /* Have the library fill `material` when it has the master secret. Before mbedtls_ssl_setup. */

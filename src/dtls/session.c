@@ -1,19 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One DTLS association: when the library works, on what, and what comes of it.
+ * One DTLS association: when the library works, on what, and what takes over after it.
  *
  *   IDLE --start--> WAITING --hello whole (server), job (client)--> HANDSHAKE --job--> CONNECTED
  *     \                \                                               \                 /
  *      `----------------`------------- close, timeout, failure ---------`-------> ENDED <
  *
  * In HANDSHAKE the library is touched by jobs only, also for what costs no public-key operation (a
- * retransmission), so that there is one rule. In CONNECTED records are decrypted in receive: no
- * randomness is drawn there, explicit nonces are counters.
+ * retransmission), so that there is one rule. The job that finds the handshake over takes its
+ * outcome and frees the library's context; in CONNECTED there are no jobs (established.c).
  *
- * Who touches what while a job runs: the job has `backend`, `out`, `job_input` and reads the
- * hello's body; the owner has everything else and only collects: filtered datagrams in `input`, and
- * wishes (hello_wanted, is_close_wanted, is_alert_seen) that job_end looks at. State, keys and the
- * cipher's name change in job_end, on the owner's thread.
+ * The library may have been given more than it has read by then: what the remote has sent behind
+ * its Finished in the same datagram. So that datagram is read once more by the one that takes over,
+ * which marks the Finished as seen and finds what is left. A Finished that came ahead of its
+ * ChangeCipherSpec, in another datagram, is not marked: it would be recognised all the same when it
+ * is repeated.
+ *
+ * Who touches what while a job runs: the job has `backend`, `out`, `job_*`, `latest`, `established`
+ * and `keys`, and reads the hello's body; the owner has everything else and only collects: filtered
+ * datagrams in `input`, and wishes (hello_wanted, is_close_wanted, is_alert_seen) that job_end
+ * looks at. State and the cipher's name change in job_end, on the owner's thread.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -44,9 +50,15 @@ struct leat_dtls {
     uint64_t job_us;
     struct leat__dtls_queue job_input;
     int job_error;
+    const char *job_cipher;
+    struct leat__dtls_datagram latest; /* what made the handshake come to its end */
+
+    struct leat__dtls_established *established; /* from the end of the handshake on */
+    struct leat_dtls_counters counters;
 
     struct leat__dtls_queue out;
     struct leat__dtls_datagram sent; /* what next_datagram gave last */
+    struct leat__dtls_datagram read; /* what next_data gave last */
     bool has_connected_event, has_ended_event;
     struct leat_srtp_keys keys;
     enum leat_dtls_end end;
@@ -79,16 +91,27 @@ int leat_dtls_new(struct leat_dtls **out, const struct leat_dtls_params *params,
     return 0;
 }
 
+static void forget_handshake(struct leat_dtls *d)
+{
+    leat__dtls_backend_free(d->backend);
+    d->backend = NULL;
+    leat__dtls_hello_deinit(&d->hello);
+    leat__dtls_queue_truncate(&d->input, 0);
+    leat__dtls_queue_truncate(&d->job_input, 0);
+    free(d->latest.data);
+    d->latest = (struct leat__dtls_datagram){NULL, 0};
+    d->is_hello_wanted = d->is_feed_wanted = false;
+}
+
 void leat_dtls_free(struct leat_dtls *d)
 {
     if (!d) {
         return;
     }
     assert(!d->is_job_running);
-    leat__dtls_backend_free(d->backend);
-    leat__dtls_hello_deinit(&d->hello);
-    leat__dtls_queue_truncate(&d->input, 0);
-    leat__dtls_queue_truncate(&d->job_input, 0);
+    forget_handshake(d);
+    leat__dtls_established_free(d->established);
+    free(d->read.data);
     leat__dtls_queue_truncate(&d->out, 0);
     free(d->sent.data);
     leat_wipe(d, sizeof(*d));
@@ -101,11 +124,9 @@ static void end(struct leat_dtls *d, enum leat_dtls_end reason)
     d->state = ENDED;
     d->end = reason;
     d->has_ended_event = true;
-    leat__dtls_backend_free(d->backend);
-    d->backend = NULL;
-    leat__dtls_hello_deinit(&d->hello);
-    leat__dtls_queue_truncate(&d->input, 0);
-    d->is_hello_wanted = d->is_feed_wanted = false;
+    forget_handshake(d);
+    leat__dtls_established_free(d->established);
+    d->established = NULL;
 }
 
 void leat_dtls_start(struct leat_dtls *d, uint64_t reply_us, uint64_t now_us)
@@ -129,7 +150,9 @@ void leat_dtls_close(struct leat_dtls *d, uint64_t now_us)
         d->is_close_wanted = true;
         return;
     }
-    if (d->backend) {
+    if (d->established) {
+        leat__dtls_established_close(d->established);
+    } else if (d->backend) {
         leat__dtls_backend_close(d->backend);
     }
     d->has_connected_event = false; /* nobody wants these keys any more */
@@ -139,43 +162,28 @@ void leat_dtls_close(struct leat_dtls *d, uint64_t now_us)
 
 /* ---- datagrams in ---- */
 
-static void read_established(struct leat_dtls *d, struct leat_span datagram, uint64_t now_us)
+static enum leat_dtls_verdict read_established(struct leat_dtls *d, struct leat_span datagram,
+                                               uint64_t now_us)
 {
-    leat__dtls_backend_feed(d->backend, datagram, now_us);
-    if (leat__dtls_backend_end(d->backend) != LEAT_DTLS_END_NONE) {
-        end(d, leat__dtls_backend_end(d->backend));
+    enum leat_dtls_end reason = LEAT_DTLS_END_NONE;
+    enum leat_dtls_verdict verdict =
+        leat__dtls_established_receive(d->established, datagram, now_us, &reason);
+    if (reason != LEAT_DTLS_END_NONE) {
+        end(d, reason);
     }
+    return verdict;
 }
 
 static enum leat__dtls_phase phase_of(const struct leat_dtls *d)
 {
-    if (d->state == CONNECTED) {
-        return LEAT__DTLS_ESTABLISHED;
-    }
     /* a server's library context comes with the whole hello, a client's with its first job */
     bool has_begun = d->params.role == LEAT_DTLS_SERVER ? d->hello.is_whole : d->state == HANDSHAKE;
     return has_begun ? LEAT__DTLS_HANDSHAKE : LEAT__DTLS_BEFORE;
 }
 
-static enum leat_dtls_verdict take(struct leat_dtls *d, struct leat_span records, uint64_t now_us)
+static enum leat_dtls_verdict read_handshake(struct leat_dtls *d, struct leat_span datagram,
+                                             uint64_t now_us)
 {
-    if (d->state == CONNECTED) {
-        read_established(d, records, now_us);
-        return LEAT_DTLS_OK;
-    }
-    return leat__dtls_queue_push(&d->input, LEAT_DTLS_QUEUE, records) ? LEAT_DTLS_OK
-                                                                      : LEAT_DTLS_QUEUE_FULL;
-}
-
-enum leat_dtls_verdict leat_dtls_receive(struct leat_dtls *d, struct leat_span datagram,
-                                         uint64_t now_us)
-{
-    if (d->state == IDLE || d->state == ENDED) {
-        return LEAT_DTLS_IGNORED;
-    }
-    if (datagram.len == 0 || datagram.len > LEAT__DTLS_DATAGRAM_MAX) {
-        return LEAT_DTLS_MALFORMED;
-    }
     uint8_t pass[LEAT__DTLS_DATAGRAM_MAX];
     struct leat__dtls_filtered f =
         leat__dtls_filter(&d->hello, d->params.role, phase_of(d), datagram, pass);
@@ -192,12 +200,27 @@ enum leat_dtls_verdict leat_dtls_receive(struct leat_dtls *d, struct leat_span d
         return LEAT_DTLS_OK;
     }
     if (f.len != 0) {
-        return take(d, leat_span(pass, f.len), now_us);
+        return leat__dtls_queue_push(&d->input, LEAT_DTLS_QUEUE, leat_span(pass, f.len))
+                   ? LEAT_DTLS_OK
+                   : LEAT_DTLS_QUEUE_FULL;
     }
     if (f.is_hello_taken) {
         return LEAT_DTLS_OK;
     }
     return f.is_well_formed ? LEAT_DTLS_IGNORED : LEAT_DTLS_MALFORMED;
+}
+
+enum leat_dtls_verdict leat_dtls_receive(struct leat_dtls *d, struct leat_span datagram,
+                                         uint64_t now_us)
+{
+    if (d->state == IDLE || d->state == ENDED) {
+        return LEAT_DTLS_IGNORED;
+    }
+    if (datagram.len == 0 || datagram.len > LEAT__DTLS_DATAGRAM_MAX) {
+        return LEAT_DTLS_MALFORMED;
+    }
+    return d->state == CONNECTED ? read_established(d, datagram, now_us)
+                                 : read_handshake(d, datagram, now_us);
 }
 
 /* ---- jobs ---- */
@@ -237,6 +260,47 @@ static uint32_t first_timeout_ms(const struct leat_dtls *d)
     return (uint32_t)(us / 1000);
 }
 
+/* The handshake is over: from here on the library is not needed. */
+static void take_over(struct leat_dtls *d)
+{
+    struct leat__dtls_outcome outcome;
+    d->job_error = leat__dtls_backend_take(d->backend, &outcome);
+    if (d->job_error != 0) {
+        return;
+    }
+    d->keys = outcome.srtp;
+    d->job_cipher = outcome.cipher;
+    d->established = leat__dtls_established_new(&outcome, d->params.takes_data);
+    leat__dtls_outcome_deinit(&outcome);
+    if (!d->established) {
+        d->job_error = LEAT_E_NOMEM;
+        return;
+    }
+    d->established->out = &d->out;
+    d->established->counters = &d->counters;
+    leat__dtls_backend_free(d->backend);
+    d->backend = NULL;
+}
+
+static void feed_all(struct leat_dtls *d)
+{
+    if (d->is_job_with_hello) {
+        uint8_t record[LEAT__DTLS_HELLO_RECORD_MAX];
+        size_t len = leat__dtls_hello_record(&d->hello, record);
+        leat__dtls_backend_feed(d->backend, leat_span(record, len), d->job_us);
+    } else if (d->job_input.count == 0) {
+        leat__dtls_backend_feed(d->backend, leat_span(NULL, 0), d->job_us);
+    }
+    while (!leat__dtls_backend_is_connected(d->backend) &&
+           leat__dtls_queue_pop(&d->job_input, &d->latest)) {
+        leat__dtls_backend_feed(d->backend, leat_span(d->latest.data, d->latest.len), d->job_us);
+        if (!leat__dtls_backend_is_connected(d->backend)) {
+            free(d->latest.data);
+            d->latest = (struct leat__dtls_datagram){NULL, 0};
+        }
+    }
+}
+
 void leat_dtls_job_run(struct leat_dtls *d, struct leat_rng *rng)
 {
     if (!d->backend) {
@@ -247,59 +311,63 @@ void leat_dtls_job_run(struct leat_dtls *d, struct leat_rng *rng)
         }
     }
     leat__dtls_backend_set_rng(d->backend, rng);
-    if (d->is_job_with_hello) {
-        uint8_t record[LEAT__DTLS_HELLO_RECORD_MAX];
-        size_t len = leat__dtls_hello_record(&d->hello, record);
-        leat__dtls_backend_feed(d->backend, leat_span(record, len), d->job_us);
-    } else if (d->job_input.count == 0) {
-        leat__dtls_backend_feed(d->backend, leat_span(NULL, 0), d->job_us);
-    }
-    struct leat__dtls_datagram datagram;
-    while (leat__dtls_queue_pop(&d->job_input, &datagram)) {
-        leat__dtls_backend_feed(d->backend, leat_span(datagram.data, datagram.len), d->job_us);
-        free(datagram.data);
-    }
+    feed_all(d);
     leat__dtls_backend_set_rng(d->backend, NULL);
+    if (leat__dtls_backend_is_connected(d->backend)) {
+        take_over(d);
+    }
 }
 
-static void install_result(struct leat_dtls *d)
+static void install_result(struct leat_dtls *d, uint64_t now_us)
 {
     if (d->job_error != 0) {
-        leat__dtls_queue_truncate(&d->job_input, 0);
         end(d, LEAT_DTLS_END_INTERNAL);
         return;
     }
-    d->state = HANDSHAKE;
-    if (leat__dtls_backend_is_connected(d->backend)) {
+    if (d->established) {
         d->state = CONNECTED;
-        d->cipher = leat__dtls_backend_cipher(d->backend);
-        leat__dtls_backend_take_keys(d->backend, &d->keys);
+        d->cipher = d->job_cipher;
         d->has_connected_event = true;
-        leat__dtls_hello_deinit(&d->hello);
-        d->is_hello_wanted = false;
+        d->established->flight_until_us = now_us + LEAT_DTLS_FLIGHT_US;
+        return;
     }
+    d->state = HANDSHAKE;
+    leat__dtls_backend_settle_timer(d->backend, now_us);
     if (leat__dtls_backend_end(d->backend) != LEAT_DTLS_END_NONE) {
         end(d, leat__dtls_backend_end(d->backend));
     }
+}
+
+/* What came in the handshake and is not of it. */
+static void read_rest(struct leat_dtls *d, uint64_t now_us)
+{
+    struct leat__dtls_datagram datagram;
+    enum leat_dtls_end reason = LEAT_DTLS_END_NONE;
+    (void)leat__dtls_established_resume(d->established, leat_span(d->latest.data, d->latest.len),
+                                        now_us, &reason);
+    if (reason != LEAT_DTLS_END_NONE) {
+        end(d, reason);
+    }
+    while (d->state == CONNECTED && (leat__dtls_queue_pop(&d->job_input, &datagram) ||
+                                     leat__dtls_queue_pop(&d->input, &datagram))) {
+        (void)read_established(d, leat_span(datagram.data, datagram.len), now_us);
+        free(datagram.data);
+    }
+    forget_handshake(d);
 }
 
 void leat_dtls_job_end(struct leat_dtls *d, uint64_t now_us)
 {
     assert(d->is_job_running);
     d->is_job_running = false;
-    install_result(d);
-    if (d->state != ENDED) {
-        leat__dtls_backend_settle_timer(d->backend, now_us);
-    }
+    install_result(d, now_us);
     if (d->is_close_wanted) {
         leat_dtls_close(d, now_us);
     } else if (d->is_alert_seen && d->state == HANDSHAKE) {
         end(d, LEAT_DTLS_END_ALERT);
     }
-    struct leat__dtls_datagram datagram;
-    while (d->state == CONNECTED && leat__dtls_queue_pop(&d->input, &datagram)) {
-        read_established(d, leat_span(datagram.data, datagram.len), now_us);
-        free(datagram.data);
+    if (d->state == CONNECTED) {
+        read_rest(d, now_us);
     }
     leat_dtls_tick(d, now_us);
 }
@@ -342,6 +410,9 @@ bool leat_dtls_next_datagram(struct leat_dtls *d, struct leat_span *out)
 
 uint64_t leat_dtls_deadline(const struct leat_dtls *d)
 {
+    if (d->state == CONNECTED && d->established->flight.len != 0) {
+        return d->established->flight_until_us;
+    }
     if (d->is_job_running || (d->state != WAITING && d->state != HANDSHAKE)) {
         return LEAT_NEVER;
     }
@@ -358,11 +429,45 @@ void leat_dtls_tick(struct leat_dtls *d, uint64_t now_us)
     if (now_us < leat_dtls_deadline(d)) {
         return;
     }
-    if (now_us >= d->start_us + LEAT_DTLS_HANDSHAKE_US) {
+    if (d->state == CONNECTED) {
+        leat__dtls_established_forget_flight(d->established);
+    } else if (now_us >= d->start_us + LEAT_DTLS_HANDSHAKE_US) {
         end(d, LEAT_DTLS_END_TIMEOUT);
     } else {
         d->is_feed_wanted = true;
     }
+}
+
+/* ---- established ---- */
+
+void leat_dtls_settled(struct leat_dtls *d)
+{
+    if (d->state == CONNECTED) {
+        leat__dtls_established_forget_flight(d->established);
+    }
+}
+
+bool leat_dtls_next_data(struct leat_dtls *d, struct leat_span *out)
+{
+    free(d->read.data);
+    d->read = (struct leat__dtls_datagram){NULL, 0};
+    if (d->state != CONNECTED || !leat__dtls_queue_pop(&d->established->data, &d->read)) {
+        *out = leat_span(NULL, 0);
+        return false;
+    }
+    *out = leat_span(d->read.data, d->read.len);
+    return true;
+}
+
+int leat_dtls_send(struct leat_dtls *d, struct leat_span data)
+{
+    if (d->state != CONNECTED) {
+        return LEAT_E_STATE;
+    }
+    if (data.len == 0 || data.len > LEAT_DTLS_DATA_MAX) {
+        return LEAT_E_RANGE;
+    }
+    return leat__dtls_established_send(d->established, LEAT__DTLS_TYPE_APPLICATION_DATA, data);
 }
 
 /* ---- questions ---- */
@@ -380,4 +485,9 @@ const char *leat_dtls_cipher(const struct leat_dtls *d)
 enum leat_dtls_role leat_dtls_role_of(const struct leat_dtls *d)
 {
     return d->params.role;
+}
+
+const struct leat_dtls_counters *leat_dtls_counters_of(const struct leat_dtls *d)
+{
+    return &d->counters;
 }

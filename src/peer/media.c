@@ -46,6 +46,9 @@ enum leat_srtp_verdict leat_peer_unprotect(struct leat_peer *p, uint8_t *pkt, si
                                              : leat_srtp_unprotect(p->srtp, pkt, len, NULL);
     count_received(&p->counters, verdict);
     if (verdict == LEAT_SRTP_OK) {
+        if (p->media_us == 0) {
+            leat_dtls_settled(p->dtls);
+        }
         p->media_tuple = *tuple;
         p->media_us = now_us;
     }

@@ -189,9 +189,19 @@ static void take_events(struct leat_peer *p, uint64_t now_us)
     }
 }
 
+static void copy_dtls_counters(struct leat_peer *p)
+{
+    const struct leat_dtls_counters *c = leat_dtls_counters_of(p->dtls);
+    p->counters.dtls_forged = c->records_forged;
+    p->counters.dtls_replayed = c->records_replayed;
+    p->counters.dtls_data_dropped = c->data_dropped;
+    p->counters.dtls_flights_repeated = c->flights_repeated;
+}
+
 /** Events first, so that keys are in place before the flight that ends the handshake leaves. */
 static void pump_dtls(struct leat_peer *p, uint64_t now_us, struct leat_sink *out)
 {
+    copy_dtls_counters(p);
     take_events(p, now_us);
     const struct leat_tuple *to = dtls_destination(p);
     struct leat_span datagram;

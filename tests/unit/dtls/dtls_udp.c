@@ -4,7 +4,7 @@
  *   dtls_udp server FINGERPRINT          prints "port N", waits for a client
  *   dtls_udp client FINGERPRINT PORT     connects to a server
  * Prints "fingerprint ..", "connected PROFILE CIPHER", "material HEX" (the exporter's block as SRTP
- * got it), "ended N". A line on stdin closes the session.
+ * got it), "ended N". A line on stdin closes the session. Application data is sent back twice.
  */
 #include <arpa/inet.h>
 #include <poll.h>
@@ -61,6 +61,13 @@ static bool work(struct leat_dtls *d, int fd, const struct sockaddr_in *to)
         }
         fflush(stdout);
     }
+    while (leat_dtls_next_data(d, &out)) {
+        for (int i = 0; i < 2; i++) { /* by a context of the moment, then by the one that is kept */
+            if (leat_dtls_send(d, out) != 0) {
+                printf("not sent\n");
+            }
+        }
+    }
     while (leat_dtls_next_datagram(d, &out)) {
         (void)sendto(fd, out.data, out.len, 0, (const struct sockaddr *)to, sizeof(*to));
     }
@@ -99,7 +106,8 @@ int main(int argc, char **argv)
 {
     struct leat_dtls_identity *identity;
     struct leat_dtls *d;
-    struct leat_dtls_params p = {.profiles = {LEAT_SRTP_AES128_CM_SHA1_80}, .profile_count = 1};
+    struct leat_dtls_params p = {
+        .profiles = {LEAT_SRTP_AES128_CM_SHA1_80}, .profile_count = 1, .takes_data = true};
     uint8_t own[LEAT_FINGERPRINT_LEN];
     char text[LEAT_FINGERPRINT_TEXT_MAX];
     struct sockaddr_in local = {.sin_family = AF_INET}, remote = {.sin_family = AF_INET};

@@ -209,6 +209,13 @@ static inline void net_run(struct network *net, uint64_t duration_us)
     net->now_us = until_us;
 }
 
+/* The number of the first record of a datagram, which is of epoch 1. */
+static inline uint64_t net_number(const struct flying *f)
+{
+    LEAT_CHECK(f->len > 13 && leat_get_u16(f->data + 3) == 1);
+    return leat_get_u64(f->data + 3) & 0xffffffffffff;
+}
+
 static inline bool net_keys_mirror(const struct network *net)
 {
     const struct leat_srtp_keys *a = &net->ends[SERVER].keys, *b = &net->ends[CLIENT].keys;

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Handshakes with OpenSSL's command line tool: its exported keying material must be ours.
+"""Handshakes with OpenSSL's command line tool: its exported keying material must be ours, and data must come back.
 
 Usage: test_openssl.py PROGRAM VECTORS, where PROGRAM is dtls_udp. Prints `N passed, N failed`.
 """
@@ -73,11 +73,36 @@ def exported(tool):
     return tool.wait(r"Keying material: ([0-9A-F]{120})").lower()
 
 
-def as_client(files, kind, options):
-    """OpenSSL is the client. @return (ours, tool), running."""
+class Relay:
+    """Datagrams between one client and a server, but for the first `count` of the server's that begin so."""
+
+    def __init__(self, port, start, count):
+        self.server, self.start, self.count, self.lost = ("127.0.0.1", port), start, count, []
+        self.socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        self.socket.bind(("127.0.0.1", 0))
+        self.port = self.socket.getsockname()[1]
+        threading.Thread(target=self.run, daemon=True).start()
+
+    def run(self):
+        client = None
+        while True:
+            data, sender = self.socket.recvfrom(4096)
+            if sender != self.server:
+                client = sender
+                self.socket.sendto(data, self.server)
+            elif data.startswith(self.start) and len(self.lost) < self.count:
+                self.lost.append(data)
+            else:
+                self.socket.sendto(data, client)
+
+
+def as_client(files, kind, options, lost=0):
+    """OpenSSL is the client. @return (ours, tool), running; our last flight is lost so often."""
     fingerprint = files["fingerprints"][kind]
     ours = Lines([PROGRAM, "server", fingerprint])
     port = ours.wait(r"^port (\d+)")
+    if lost:
+        port = Relay(int(port), b"\x14", lost).port  # it begins with a ChangeCipherSpec
     tool = Lines([OPENSSL, "s_client", "-dtls1_2", "-connect", f"127.0.0.1:{port}", *options])
     return ours, tool
 
@@ -91,14 +116,19 @@ def check_equal(a, b):
         raise AssertionError(f"{a!r} != {b!r}")
 
 
-def client_connects(files, kind, extra=()):
-    ours, tool = as_client(files, kind, certificate(files, kind) + SRTP + list(extra))
+def data_comes_back(tool):
+    for text in ("some data", "more of it"):
+        tool.write(text + "\n")
+        tool.wait(f"({text}\n(.*\n)*{text}\n)")
+
+
+def client_connects(files, kind, extra=(), lost=0):
+    ours, tool = as_client(files, kind, certificate(files, kind) + SRTP + list(extra), lost)
     try:
         material = ours.wait(r"^material ([0-9a-f]+)")
         check_equal(exported(tool), material)
         check_equal(tool.wait(r"SRTP Extension negotiated, profile=(\S+)"), "SRTP_AES128_CM_SHA1_80")
-        tool.write("data that nobody reads\n")
-        time.sleep(0.1)
+        data_comes_back(tool)
         ours.write("close\n")
         check_equal(int(ours.wait(r"^ended (\d+)")), CLOSED)
         tool.process.wait(10)  # it leaves on a close_notify
@@ -130,16 +160,17 @@ def client_is_refused(files, kind, options, end, alert):
         ours.stop()
 
 
-def server_connects(files, kind):
+def server_connects(files, kind, extra=()):
     port = free_port()
     tool = Lines([OPENSSL, "s_server", "-dtls1_2", "-accept", f"127.0.0.1:{port}", "-verify", "1",
-                  *certificate(files, kind), *SRTP])
+                  *certificate(files, kind), *SRTP, *extra])
     ours = None
     try:
         tool.wait(r"^(ACCEPT)")
         ours = Lines([PROGRAM, "client", files["fingerprints"][kind], str(port)])
         material = ours.wait(r"^material ([0-9a-f]+)")
         check_equal(exported(tool), material)
+        data_comes_back(tool)
         ours.write("close\n")
         check_equal(int(ours.wait(r"^ended (\d+)")), CLOSED)
     finally:
@@ -168,6 +199,7 @@ def main():
             "client__x25519_first__exports_our_keys": lambda: client_connects(
                 files, "ec", ["-curves", "X25519:P-256"]),
             "client__mtu_256__exports_our_keys": lambda: client_connects(files, "rsa", ["-mtu", "256"]),
+            "client__last_flight_lost_twice__connects": lambda: client_connects(files, "ec", lost=2),
             "client__quits__ends_closed": lambda: client_closes(files),
             "client__other_certificate__is_refused": lambda: client_is_refused(
                 files, "ec", rsa + SRTP, FINGERPRINT, 42),
@@ -176,6 +208,10 @@ def main():
             "client__gcm_only__is_refused": lambda: client_is_refused(files, "ec", ec + no_profile, NO_PROFILE, 40),
             "server__ec__exports_our_keys": lambda: server_connects(files, "ec"),
             "server__rsa__exports_our_keys": lambda: server_connects(files, "rsa"),
+            "server__aes_256_sha_384__exports_our_keys": lambda: server_connects(
+                files, "ec", ["-cipher", "ECDHE-ECDSA-AES256-GCM-SHA384"]),
+            "server__chacha20__exports_our_keys": lambda: server_connects(
+                files, "ec", ["-cipher", "ECDHE-ECDSA-CHACHA20-POLY1305"]),
         }
         failed = 0
         for name, test in tests.items():

@@ -19,9 +19,9 @@ static void handshake__quiet_network__connects_with_mirrored_keys(void)
         LEAT_CHECK_STR(leat_dtls_cipher(net.ends[i].d), "TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256");
         LEAT_CHECK_INT(net.ends[i].connected_events, 1);
         LEAT_CHECK(net.ends[i].largest <= LEAT_DTLS_MTU);
-        LEAT_CHECK(leat_dtls_deadline(net.ends[i].d) == LEAT_NEVER);
         LEAT_CHECK(!leat_dtls_wants_job(net.ends[i].d));
     }
+    LEAT_CHECK(leat_dtls_deadline(net.ends[CLIENT].d) == LEAT_NEVER);
     /* four flights: three of them one way each before the server, the fourth for the client */
     LEAT_CHECK_INT(net.ends[SERVER].connected_us, 1000000 + 3 * DELAY_US);
     LEAT_CHECK_INT(net.ends[CLIENT].connected_us, 1000000 + 4 * DELAY_US);
@@ -551,26 +551,6 @@ static void established__fresh_hello_and_plaintext__are_ignored(void)
     net_deinit(&net);
 }
 
-static void established__exact_repeat_of_the_second_flight__is_answered(void)
-{
-    struct network net;
-    up_to_second_flight(&net, 21);
-    struct flying flight = net.flying[0];
-    net_run(&net, 1000000);
-    LEAT_CHECK(net_is_connected(&net));
-    for (size_t i = 0; i < 3; i++) {
-        size_t sent = net.ends[SERVER].sent;
-        LEAT_CHECK_INT(
-            leat_dtls_receive(net.ends[SERVER].d, leat_span(flight.data, flight.len), net.now_us),
-            LEAT_DTLS_OK);
-        net_work(&net, SERVER);
-        LEAT_CHECK_INT(net.ends[SERVER].sent, sent + 1);
-    }
-    LEAT_CHECK(leat_dtls_is_connected(net.ends[SERVER].d));
-    LEAT_CHECK_INT(net.ends[SERVER].connected_events, 1);
-    net_deinit(&net);
-}
-
 /* Records of the second flight one by one, in an order: [first], [last], ... */
 static size_t cut_records(const struct flying *f, struct leat_span *out, size_t cap)
 {
@@ -649,6 +629,5 @@ LEAT_TESTS(LEAT_TEST(handshake__quiet_network__connects_with_mirrored_keys),
            LEAT_TEST(alert__while_a_job_runs__ends_when_the_job_has_not_connected),
            LEAT_TEST(job__on_other_threads__connects),
            LEAT_TEST(established__fresh_hello_and_plaintext__are_ignored),
-           LEAT_TEST(established__exact_repeat_of_the_second_flight__is_answered),
            LEAT_TEST(second_flight__records_in_reverse_and_junk_between__connects),
            LEAT_TEST(second_flight__records_in_reverse__connects_at_once))

@@ -36,7 +36,8 @@ struct line {
     struct leat_client client;
     struct outlet from_peer, from_client;
     bool holds_jobs;
-    uint16_t dtls_port; /* the client's records come from there; 0: from its own */
+    struct datagram latest_dtls; /* of the client */
+    uint16_t dtls_port;          /* the client's records come from there; 0: from its own */
 };
 
 static uint8_t *reserve(struct leat_sink *sink, size_t len)
@@ -153,6 +154,7 @@ static void to_peer(struct line *l, struct datagram *d)
         break;
     case LEAT_DEMUX_DTLS:
         d->tuple = l->dtls_port != 0 ? tuple_of(l->dtls_port) : d->tuple;
+        l->latest_dtls = *d;
         leat_peer_receive_dtls(l->peer, leat_span(d->data, d->len), &d->tuple, l->now_us,
                                &l->from_peer.sink);
         break;
@@ -588,6 +590,59 @@ static void dtls__from_a_tuple_that_was_not_checked__dropped(void)
     end(&l);
 }
 
+/** Datagrams that answer a repetition of the client's last flight, one octet of it changed. */
+static size_t answers_to_repeat(struct line *l, size_t wrong_octet)
+{
+    struct datagram d = l->latest_dtls;
+    d.data[d.len - 1] ^= (uint8_t)wrong_octet;
+    l->from_peer.count = 0;
+    leat_peer_receive_dtls(l->peer, leat_span(d.data, d.len), &d.tuple, l->now_us,
+                           &l->from_peer.sink);
+    return l->from_peer.count;
+}
+
+static void dtls__last_flight__is_repeated_until_the_first_good_packet(void)
+{
+    struct line l;
+    connect(&l);
+    const struct leat_peer_counters *c = leat_peer_counters_of(l.peer);
+    LEAT_CHECK_INT(answers_to_repeat(&l, 0), 1);
+    LEAT_CHECK_INT(l.from_peer.items[0].data[0], 20); /* ChangeCipherSpec comes first */
+    LEAT_CHECK_INT(answers_to_repeat(&l, 0), 0);
+    l.now_us += LEAT_DTLS_FLIGHT_AGAIN_US;
+    LEAT_CHECK_INT(answers_to_repeat(&l, 1), 0); /* forged */
+    struct datagram d = rtp_of(&l, 7, 1);
+    d.data[20] ^= 1;
+    LEAT_CHECK_INT(open_rtp(&l, d), LEAT_SRTP_AUTH_FAIL);
+    LEAT_CHECK_INT(answers_to_repeat(&l, 0), 1);
+    l.now_us += LEAT_DTLS_FLIGHT_AGAIN_US;
+    d.data[20] ^= 1;
+    LEAT_CHECK_INT(open_rtp(&l, d), LEAT_SRTP_OK);
+    LEAT_CHECK_INT(answers_to_repeat(&l, 0), 0);
+    LEAT_CHECK_INT(c->dtls_flights_repeated, 2);
+    LEAT_CHECK_INT(c->dtls_forged, 1);
+    LEAT_CHECK_INT(leat_peer_state_of(l.peer), LEAT_PEER_CONNECTED);
+    end(&l);
+}
+
+static void dtls__last_flight_of_a_silent_peer__is_kept_for_240_s(void)
+{
+    struct line l;
+    connect(&l);
+    uint64_t connected_us = l.now_us;
+    while (l.now_us < connected_us + LEAT_DTLS_FLIGHT_US) {
+        l.now_us += 5 * SECOND_US;
+        LEAT_CHECK(leat_peer_deadline(l.peer) <= l.now_us + 30 * SECOND_US);
+        tick(&l);
+        settle(&l);
+        LEAT_CHECK_ROW(l.now_us / SECOND_US,
+                       answers_to_repeat(&l, 0) ==
+                           (l.now_us < connected_us + LEAT_DTLS_FLIGHT_US ? 1 : 0));
+    }
+    LEAT_CHECK_INT(leat_peer_state_of(l.peer), LEAT_PEER_CONNECTED);
+    end(&l);
+}
+
 LEAT_TESTS(LEAT_TEST(states__from_new_to_connected__each_told_once),
            LEAT_TEST(texts__every_state_and_end__is_a_word_of_its_own),
            LEAT_TEST(ends__closed_by_the_controller__the_client_is_told),
@@ -604,4 +659,6 @@ LEAT_TESTS(LEAT_TEST(states__from_new_to_connected__each_told_once),
            LEAT_TEST(unprotect__before_the_keys_or_from_elsewhere__early),
            LEAT_TEST(unprotect__each_verdict__has_its_counter),
            LEAT_TEST(send__full_sink__counted_and_no_index_used),
+           LEAT_TEST(dtls__last_flight__is_repeated_until_the_first_good_packet),
+           LEAT_TEST(dtls__last_flight_of_a_silent_peer__is_kept_for_240_s),
            LEAT_TEST(dtls__from_a_tuple_that_was_not_checked__dropped))

@@ -57,7 +57,7 @@ struct leat_control_info {
     } listen[LEAT_CONTROL_WORKERS_MAX * LEAT_CONTROL_LISTEN_MAX];
     size_t announce_counts[LEAT_CONTROL_WORKERS_MAX];
     struct leat_addr announce[LEAT_CONTROL_WORKERS_MAX][LEAT_SDP_CANDIDATES_MAX]; /**< per worker */
-    const struct leat_dtls_identity *identity;
+    const struct leat_dtls_identity *identity; /**< held by control */
     enum leat_srtp_profile profiles[LEAT_SRTP_PROFILES_MAX];
     size_t profile_count;
     struct leat_sdp_policy policy; /**< the configuration's codecs and setup */
@@ -87,6 +87,9 @@ void leat_control_complete(struct leat_control *c, struct leat_command *command,
 /** An event of a worker; takes over final_stats. */
 void leat_control_event(struct leat_control *c, unsigned worker, struct leat_sfu_event *event,
                         uint64_t now_us);
+
+/** The identity of the peers to come; those that are there keep theirs until they have gone. */
+void leat_control_set_identity(struct leat_control *c, const struct leat_dtls_identity *identity);
 
 uint64_t leat_control_deadline(const struct leat_control *c);
 void leat_control_tick(struct leat_control *c, uint64_t now_us);

@@ -32,7 +32,7 @@
 
 enum leat_dtls_role { LEAT_DTLS_SERVER, LEAT_DTLS_CLIENT };
 
-/* ---- identity: certificate and key, immutable once made, shared by sessions ---- */
+/* ---- identity: certificate and key, immutable once made, shared by sessions and threads ---- */
 
 struct leat_dtls_identity;
 
@@ -47,8 +47,10 @@ int leat_dtls_identity_new(struct leat_dtls_identity **out, struct leat_rng *rng
 int leat_dtls_identity_load(struct leat_dtls_identity **out, struct leat_span cert_pem,
                             struct leat_span key_pem, struct leat_rng *rng, uint64_t now_s,
                             char *why, size_t why_cap);
-/** Every session that uses it must be gone. NULL is fine. */
-void leat_dtls_identity_free(struct leat_dtls_identity *identity);
+/** One holder more; new and load make the first. Any thread. @return identity */
+const struct leat_dtls_identity *leat_dtls_identity_hold(const struct leat_dtls_identity *identity);
+/** One holder less; the last one frees it. Sessions hold theirs themselves. NULL is fine. */
+void leat_dtls_identity_free(const struct leat_dtls_identity *identity);
 /** SHA-256 over the leaf in DER (RFC 8122 5). */
 void leat_dtls_identity_fingerprint(const struct leat_dtls_identity *identity,
                                     uint8_t out[static LEAT_FINGERPRINT_LEN]);
@@ -80,7 +82,7 @@ const char *leat_dtls_key_exchange(void);
 struct leat_dtls;
 
 struct leat_dtls_params {
-    const struct leat_dtls_identity *identity; /**< borrowed for the session's life */
+    const struct leat_dtls_identity *identity; /**< held by the session for its life */
     enum leat_dtls_role role;
     uint8_t remote_fingerprint[LEAT_FINGERPRINT_LEN];
     /** A client's preference (a server takes the first of the client's that is among these); GCM is

@@ -46,7 +46,7 @@ const char *leat_peer_end_text(enum leat_peer_end end);
 struct leat_peer_params {
     struct leat_ice_local ice_local;
     char remote_ufrag[LEAT_ICE_UFRAG_MAX + 1];
-    struct leat_dtls_params dtls; /**< identity is borrowed for the peer's life */
+    struct leat_dtls_params dtls; /**< identity is held for the peer's life */
     size_t ssrc_limit;            /**< incoming SSRCs; 0 = LEAT_SRTP_SSRCS_MAX */
 };
 

@@ -18,7 +18,7 @@
 int leat_control_new(struct leat_control **out, const struct leat_control_info *info,
                      const struct leat_control_port *port, struct leat_rng *rng, uint64_t now_us)
 {
-    uint8_t seed[32], fingerprint[LEAT_FINGERPRINT_LEN];
+    uint8_t seed[32];
     if (info->workers == 0 || info->workers > LEAT_CONTROL_WORKERS_MAX) {
         return LEAT_E_INVALID;
     }
@@ -43,8 +43,7 @@ int leat_control_new(struct leat_control **out, const struct leat_control_info *
     leat_json_writer_init(&c->out);
     leat_json_writer_init(&c->line);
     leat_json_writer_init(&c->id);
-    leat_dtls_identity_fingerprint(info->identity, fingerprint);
-    leat_dtls_fingerprint_format(fingerprint, c->fingerprint);
+    (void)leat_dtls_identity_hold(info->identity);
     *out = c;
     return 0;
 }
@@ -82,12 +81,20 @@ void leat_control_free(struct leat_control *c)
     free_peers(c, &c->peers);
     free_peers(c, &c->leaving);
     leat__control_events_clear(c);
+    leat_dtls_identity_free(c->info.identity);
     leat_map_deinit(&c->by_id);
     leat_map_deinit(&c->by_handle);
     leat_json_writer_deinit(&c->out);
     leat_json_writer_deinit(&c->line);
     leat_json_writer_deinit(&c->id);
     free(c);
+}
+
+void leat_control_set_identity(struct leat_control *c, const struct leat_dtls_identity *identity)
+{
+    (void)leat_dtls_identity_hold(identity);
+    leat_dtls_identity_free(c->info.identity);
+    c->info.identity = identity;
 }
 
 /* ---- connections ---- */

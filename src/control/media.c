@@ -154,9 +154,13 @@ int leat__control_compose(struct leat_control *c, const struct leat__control_pee
     if (!text) {
         return LEAT_E_NOMEM;
     }
+    uint8_t fingerprint[LEAT_FINGERPRINT_LEN];
+    char fingerprint_text[LEAT_FINGERPRINT_TEXT_MAX];
+    leat_dtls_identity_fingerprint(p->identity, fingerprint);
     struct leat_sdp_local ours = {.ufrag = local->ufrag,
                                   .pwd = local->pwd,
-                                  .fingerprint = c->fingerprint,
+                                  .fingerprint =
+                                      leat_dtls_fingerprint_format(fingerprint, fingerprint_text),
                                   .cname = p->cname,
                                   .candidate_count = c->info.announce_counts[p->worker]};
     memcpy(ours.candidates, c->info.announce[p->worker], sizeof(ours.candidates));

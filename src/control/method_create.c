@@ -90,7 +90,7 @@ static void put_local(struct leat_json_writer *w, const struct leat_control *c,
     leat_json_put_text(w, "pwd", p->local.pwd);
     leat_json_put_bool(w, "lite", true);
     leat_json_close(w, '}');
-    leat_json_put_text(w, "fingerprint", c->fingerprint);
+    leat__control_put_fingerprint(w, p->identity);
     leat_json_put_text(w, "setup", p->sdp.setup == LEAT_SETUP_ACTIVE ? "active" : "passive");
     leat__control_put_candidates(w, c, p->worker);
     leat_json_close(w, '}');
@@ -228,6 +228,7 @@ static int choose(struct leat__control_call *call, struct leat__control_peer *p)
     struct leat_control *c = call->c;
     p->worker = leat__control_choose_worker(c, p->group);
     p->created_us = call->now_us;
+    p->identity = leat_dtls_identity_hold(c->info.identity);
     p->has_digest = digest_of(call, p->digest);
     leat_ice_local_make(&p->local, c->rng, p->worker, c->info.generation);
     leat_rng_ice_chars(c->rng, p->cname, 16);
@@ -248,7 +249,7 @@ static int fill_open(const struct leat_control *c, const struct leat__control_pe
     params->ice_local = p->local;
     (void)leat_text_copy(params->remote_ufrag, sizeof(params->remote_ufrag),
                          leat_span_str(p->sdp.remote_ufrag));
-    params->dtls.identity = c->info.identity;
+    params->dtls.identity = p->identity;
     params->dtls.role = p->sdp.setup == LEAT_SETUP_ACTIVE ? LEAT_DTLS_CLIENT : LEAT_DTLS_SERVER;
     memcpy(params->dtls.remote_fingerprint, p->sdp.fingerprint, LEAT_FINGERPRINT_LEN);
     memcpy(params->dtls.profiles, c->info.profiles, sizeof(params->dtls.profiles));

@@ -87,7 +87,7 @@ void leat__control_daemon_info(struct leat__control_call *call)
     leat_json_put_text(w, "state", state_text(c));
     leat_json_put_u64(w, "workers", info->workers);
     put_places(w, info);
-    leat_json_put_text(w, "fingerprint", c->fingerprint);
+    leat__control_put_fingerprint(w, info->identity);
     put_libraries(w, info);
     leat_json_put_u64(w, "receive_buffer", info->receive_buffer);
     put_known_text(w, "firewall", info->firewall);

@@ -142,8 +142,9 @@ struct leat__control_peer {
     bool has_digest;
     uint8_t digest[32]; /**< of the create's params, until a negotiation */
     struct leat_sdp_session sdp;
-    struct leat__control_section *sections; /**< sdp.section_count */
-    char *answer;                           /**< NULL in the parameter form */
+    struct leat__control_section *sections;    /**< sdp.section_count */
+    char *answer;                              /**< NULL in the parameter form */
+    const struct leat_dtls_identity *identity; /**< held */
     struct leat_ice_local local;
     struct leat_ice_local
         fresh; /**< issued by peer.restart_ice, in force with the next negotiate */
@@ -166,7 +167,6 @@ struct leat_control {
     struct leat_control_port port;
     struct leat_rng *rng;
     uint64_t start_us;
-    char fingerprint[LEAT_FINGERPRINT_TEXT_MAX];
 
     struct leat_list connections, requests;
     size_t connection_count, request_count;
@@ -394,6 +394,9 @@ void leat__control_events_clear(struct leat_control *c);
 
 /* ---- JSON of the world (write.c) ---- */
 
+/** Our own: an identity's. */
+void leat__control_put_fingerprint(struct leat_json_writer *w,
+                                   const struct leat_dtls_identity *identity);
 void leat__control_put_addr(struct leat_json_writer *w, const char *key,
                             const struct leat_addr *addr);
 void leat__control_put_candidates(struct leat_json_writer *w, const struct leat_control *c,

@@ -60,6 +60,7 @@ void leat__control_peer_free(struct leat__control_peer *p)
         return;
     }
     leat_sdp_session_deinit(&p->sdp);
+    leat_dtls_identity_free(p->identity);
     leat_wipe(&p->local, sizeof(p->local));
     leat_wipe(&p->fresh, sizeof(p->fresh));
     free(p->data);

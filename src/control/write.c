@@ -4,6 +4,15 @@
 
 #include <stdio.h>
 
+void leat__control_put_fingerprint(struct leat_json_writer *w,
+                                   const struct leat_dtls_identity *identity)
+{
+    uint8_t fingerprint[LEAT_FINGERPRINT_LEN];
+    char text[LEAT_FINGERPRINT_TEXT_MAX];
+    leat_dtls_identity_fingerprint(identity, fingerprint);
+    leat_json_put_text(w, "fingerprint", leat_dtls_fingerprint_format(fingerprint, text));
+}
+
 void leat__control_put_addr(struct leat_json_writer *w, const char *key,
                             const struct leat_addr *addr)
 {

@@ -677,10 +677,11 @@ int leat_file_read(const char *file, size_t max, uint8_t **out, size_t *len, cha
         return LEAT_E_IO;
     }
     *len = fread(octets, 1, max + 1, f);
-    bool is_bad = ferror(f) != 0;
+    int reason = ferror(f) != 0 ? errno : 0;
     (void)fclose(f);
-    if (is_bad || *len > max) {
-        (void)snprintf(why, why_cap, "%s: %s", file, is_bad ? "cannot be read" : "is too large");
+    if (reason != 0 || *len > max) {
+        (void)snprintf(why, why_cap, "%s: %s", file,
+                       reason != 0 ? strerror(reason) : "is too large");
         free(octets);
         return LEAT_E_IO;
     }

@@ -6,7 +6,11 @@
  *
  * The end: SIGTERM or SIGINT drains for drain_s (new peers are refused, the rest goes on), then
  * every worker closes its peers, says its last word, and is joined; a second signal skips the
- * drain. SIGHUP does nothing.
+ * drain.
+ *
+ * SIGHUP reads certificate and key again, or makes a new one where none is configured. Peers that
+ * come from then on get it, the others keep theirs until they have gone; a certificate that cannot
+ * be taken changes nothing.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -70,7 +74,8 @@ static int load_identity(const struct leat_config *c, struct leat_dtls_identity 
                                         leat_rng_thread(), leat_unix_us() / 1000000, reason,
                                         sizeof reason);
         if (error != 0) {
-            (void)snprintf(why, why_cap, "%s, %s: %s", c->certificate, c->key, reason);
+            (void)snprintf(why, why_cap, "certificate %s, key %s: %s", c->certificate, c->key,
+                           reason);
         }
     }
     if (key != NULL) {
@@ -245,11 +250,35 @@ static void on_timer(void *data, uint64_t now_us)
     rearm(n);
 }
 
+static void say_identity(const struct node *n)
+{
+    uint8_t fingerprint[LEAT_FINGERPRINT_LEN];
+    char text[LEAT_FINGERPRINT_TEXT_MAX];
+    leat_dtls_identity_fingerprint(n->identity, fingerprint);
+    leat_log(LEAT_LOG_INFO, "certificate", "fingerprint=%s file=\"%s\"",
+             leat_dtls_fingerprint_format(fingerprint, text), n->config->certificate);
+}
+
+static void rotate_identity(struct node *n)
+{
+    char why[LEAT_CONFIG_WHY_MAX];
+    struct leat_dtls_identity *fresh = NULL;
+    if (make_identity(n->config, &fresh, why, sizeof why) != 0) {
+        leat_log(LEAT_LOG_ERROR, "certificate_refused",
+                 "effect=\"the old one stays\" reason=\"%s\"", why);
+        return;
+    }
+    leat_control_set_identity(n->control, fresh);
+    leat_dtls_identity_free(n->identity);
+    n->identity = fresh;
+    say_identity(n);
+}
+
 static void on_signal(void *data, int signum)
 {
     struct node *n = data;
     if (signum == SIGHUP) {
-        leat_log(LEAT_LOG_INFO, "sighup", "effect=none");
+        rotate_identity(n);
         return;
     }
     if (n->is_draining || n->config->drain_s == 0) {
@@ -542,12 +571,9 @@ static void say_crypto(void)
 static void say_started(const struct node *n)
 {
     char text[LEAT_ADDR_TEXT_MAX];
-    uint8_t fingerprint[LEAT_FINGERPRINT_LEN];
-    char fingerprint_text[LEAT_FINGERPRINT_TEXT_MAX];
-    leat_dtls_identity_fingerprint(n->identity, fingerprint);
-    leat_log(LEAT_LOG_INFO, "started", "version=%s pid=%d workers=%u socket=%s fingerprint=%s",
-             LEAT_VERSION, n->info->pid, n->info->workers, n->config->socket,
-             leat_dtls_fingerprint_format(fingerprint, fingerprint_text));
+    leat_log(LEAT_LOG_INFO, "started", "version=%s pid=%d workers=%u socket=%s", LEAT_VERSION,
+             n->info->pid, n->info->workers, n->config->socket);
+    say_identity(n);
     say_crypto();
     for (size_t i = 0; i < n->info->listen_count; i++) {
         leat_log(LEAT_LOG_INFO, "listening", "worker=%u udp=%s", n->info->listen[i].worker,

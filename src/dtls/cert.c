@@ -82,6 +82,7 @@ static struct leat_dtls_identity *identity_alloc(void)
 {
     struct leat_dtls_identity *id = calloc(1, sizeof(*id));
     if (id) {
+        atomic_init(&id->holders, 1);
         mbedtls_x509_crt_init(&id->chain);
         mbedtls_pk_init(&id->key);
         mbedtls_ssl_config_init(&id->configs[LEAT_DTLS_SERVER]);
@@ -90,9 +91,17 @@ static struct leat_dtls_identity *identity_alloc(void)
     return id;
 }
 
-void leat_dtls_identity_free(struct leat_dtls_identity *id)
+const struct leat_dtls_identity *leat_dtls_identity_hold(const struct leat_dtls_identity *identity)
 {
-    if (!id) {
+    struct leat_dtls_identity *id = (struct leat_dtls_identity *)(uintptr_t)identity;
+    atomic_fetch_add_explicit(&id->holders, 1, memory_order_relaxed);
+    return identity;
+}
+
+void leat_dtls_identity_free(const struct leat_dtls_identity *identity)
+{
+    struct leat_dtls_identity *id = (struct leat_dtls_identity *)(uintptr_t)identity;
+    if (!id || atomic_fetch_sub_explicit(&id->holders, 1, memory_order_acq_rel) != 1) {
         return;
     }
     mbedtls_ssl_config_free(&id->configs[LEAT_DTLS_SERVER]);

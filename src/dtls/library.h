@@ -13,6 +13,8 @@
 #include <mbedtls/version.h>
 #include <mbedtls/x509_crt.h>
 
+#include <stdatomic.h>
+
 #include "internal.h"
 
 #define LEAT__MBEDTLS_3 (MBEDTLS_VERSION_NUMBER >= 0x03000000)
@@ -22,6 +24,7 @@
 #endif
 
 struct leat_dtls_identity {
+    atomic_uint holders;    /* all that changes once it is made */
     mbedtls_x509_crt chain; /* leaf first */
     mbedtls_pk_context key;
     mbedtls_ssl_config configs[2]; /* by role; sessions use copies by value */

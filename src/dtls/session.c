@@ -86,6 +86,7 @@ int leat_dtls_new(struct leat_dtls **out, const struct leat_dtls_params *params,
         return LEAT_E_NOMEM;
     }
     d->params = *params;
+    (void)leat_dtls_identity_hold(params->identity);
     d->cipher = "";
     *out = d;
     return 0;
@@ -114,6 +115,7 @@ void leat_dtls_free(struct leat_dtls *d)
     free(d->read.data);
     leat__dtls_queue_truncate(&d->out, 0);
     free(d->sent.data);
+    leat_dtls_identity_free(d->params.identity);
     leat_wipe(d, sizeof(*d));
     free(d);
 }

@@ -192,11 +192,11 @@ def two_daemons__other_sockets_and_ports__side_by_side():
         assert ports == {two.port, two.port + 1}, ports
 
 
-def signals__sighup__harmless():
+def signals__sighup__keeps_the_peers():
     with Daemon() as leatd:
         leatd.rpc.call("peer.create", id="a", offer=OFFER)
         leatd.signal(signal.SIGHUP)
-        until(lambda: "event=sighup" in leatd.text(), "SIGHUP is noticed")
+        until(lambda: leatd.text().count("event=certificate ") == 2, "SIGHUP is noticed")
         assert [peer["id"] for peer in leatd.rpc.call("peer.list")["peers"]] == ["a"]
 
 
@@ -269,7 +269,7 @@ if __name__ == "__main__":
         key_exchange__chosen_or_off__is_told_and_carries_a_call,
         start__socket_mode_and_info__as_promised, start__small_receive_buffer__warned_with_the_line,
         start__port_taken__one_sentence, start__stale_socket_and_live_socket__replaced_and_refused,
-        two_daemons__other_sockets_and_ports__side_by_side, signals__sighup__harmless,
+        two_daemons__other_sockets_and_ports__side_by_side, signals__sighup__keeps_the_peers,
         signals__sigterm__ends_well_and_tells, signals__sigterm_with_drain__refuses_new_peers_and_waits,
         signals__second_sigterm__ends_at_once, threads__pool__runs_at_lower_priority, idle__no_peers__costs_nothing,
     ]))

@@ -426,6 +426,55 @@ static void negotiate__new_credentials__restart_ice(void)
     world_stop(&w);
 }
 
+/* Whether an answer has the fingerprint of this identity and of no other. */
+static bool has_fingerprint(const char *answer, const struct leat_dtls_identity *identity)
+{
+    uint8_t fingerprint[LEAT_FINGERPRINT_LEN];
+    char text[LEAT_FINGERPRINT_TEXT_MAX], line[160];
+    leat_dtls_identity_fingerprint(identity, fingerprint);
+    (void)snprintf(line, sizeof(line), "a=fingerprint:sha-256 %s\r\n",
+                   leat_dtls_fingerprint_format(fingerprint, text));
+    const char *first = strstr(answer, "a=fingerprint:");
+    for (const char *p = first; p; p = strstr(p + 1, "a=fingerprint:")) {
+        if (strncmp(p, line, strlen(line)) != 0) {
+            return false;
+        }
+    }
+    return first != NULL;
+}
+
+static void negotiate__identity_changed__old_peers_keep_theirs(void)
+{
+    unsigned r = begin();
+    char *sdp = read_offer("chromium156-default");
+    struct leat_dtls_identity *fresh;
+    const struct leat_dtls_identity *old = w.info.identity;
+    LEAT_CHECK_INT(leat_dtls_identity_new(&fresh, &w.rng, 1700000000), 0);
+    leat_json_free(call_owned(r, "peer.create", offer_params("a", NULL, sdp, NULL)));
+    leat_control_set_identity(w.c, fresh);
+
+    leat_json *j = call_owned(r, "peer.negotiate", offer_params("a", NULL, sdp, NULL));
+    LEAT_CHECK(has_fingerprint(text_at(j, "result.answer"), old));
+    leat_json_free(j);
+    j = call_owned(r, "peer.create", offer_params("b", NULL, sdp, NULL));
+    LEAT_CHECK(has_fingerprint(text_at(j, "result.answer"), fresh));
+    LEAT_CHECK(w.last[LEAT_COMMAND_OPEN].params.dtls.identity == fresh);
+    leat_json_free(j);
+    j = call_owned(r, "peer.create", form_params("c", NULL, "sendrecv"));
+    char in_info[LEAT_FINGERPRINT_TEXT_MAX];
+    (void)snprintf(in_info, sizeof(in_info), "%s", text_at(j, "result.local.fingerprint"));
+    leat_json_free(j);
+    j = world_call(&w, r, "daemon.info", "{}");
+    LEAT_CHECK_STR(text_at(j, "result.fingerprint"), in_info);
+    leat_json_free(j);
+    leat_dtls_identity_free(fresh); /* control's holds are enough */
+    j = call_owned(r, "peer.negotiate", offer_params("b", NULL, sdp, NULL));
+    LEAT_CHECK_INT(leat_json_count(at(j, "result.changed")), 0);
+    leat_json_free(j);
+    free(sdp);
+    world_stop(&w);
+}
+
 static void negotiate__refused__changes_nothing(void)
 {
     unsigned r = begin();
@@ -692,6 +741,7 @@ LEAT_TESTS(LEAT_TEST(create__chromium_offer__answers_and_opens),
            LEAT_TEST(worker__of_a_group__is_its_first_peers),
            LEAT_TEST(negotiate__same_offer__keeps_credentials_and_raises_the_version),
            LEAT_TEST(negotiate__new_credentials__restart_ice),
+           LEAT_TEST(negotiate__identity_changed__old_peers_keep_theirs),
            LEAT_TEST(negotiate__refused__changes_nothing),
            LEAT_TEST(negotiate__wrong_form__is_refused),
            LEAT_TEST(negotiate__recycled_section__gets_a_fresh_ssrc),

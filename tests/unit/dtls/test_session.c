@@ -351,6 +351,28 @@ static void new__only_profiles_that_the_library_lacks__is_unsupported(void)
 
 /* ---- closing ---- */
 
+static void identity__given_up_by_its_owner__lives_as_long_as_its_sessions(void)
+{
+    struct network net;
+    struct leat_dtls_params p;
+    struct leat_dtls_identity *own;
+    net_init(&net, 16);
+    LEAT_CHECK_INT(leat_dtls_identity_new(&own, &net.rng, NOW_S), 0);
+    net_params(&p, SERVER, SERVER, CLIENT);
+    p.identity = own;
+    replace(&net, SERVER, &p);
+    net_params(&p, CLIENT, CLIENT, SERVER);
+    leat_dtls_identity_fingerprint(own, p.remote_fingerprint);
+    replace(&net, CLIENT, &p);
+    LEAT_CHECK(leat_dtls_identity_hold(own) == own);
+    leat_dtls_identity_free(own);
+    leat_dtls_identity_free(own); /* what is left is the session's hold */
+    net_start(&net);
+    net_run(&net, 1000000);
+    LEAT_CHECK(net_is_connected(&net));
+    net_deinit(&net);
+}
+
 static void close__of_either_side__ends_both_once_with_closed(void)
 {
     for (int which = 0; which < 2; which++) {
@@ -621,6 +643,7 @@ LEAT_TESTS(LEAT_TEST(handshake__quiet_network__connects_with_mirrored_keys),
            LEAT_TEST(profile__none_in_common__ends_before_a_flight),
            LEAT_TEST(profile__sha1_32_alone__is_negotiated),
            LEAT_TEST(new__only_profiles_that_the_library_lacks__is_unsupported),
+           LEAT_TEST(identity__given_up_by_its_owner__lives_as_long_as_its_sessions),
            LEAT_TEST(close__of_either_side__ends_both_once_with_closed),
            LEAT_TEST(close__in_the_handshake__sends_a_fatal_alert),
            LEAT_TEST(close__before_anything__ends_without_a_datagram),

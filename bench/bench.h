@@ -20,7 +20,9 @@
  */
 struct bench_key {
     const char *op;       /**< "protect", "hmac-sha1", "set-up", ... */
+    const char *side;     /**< "server" or "client" */
     const char *suite;    /**< the profile or algorithm where the op leaves it open */
+    const char *backend;  /**< the library whose protocol engine runs, where ours has a choice */
     const char *provider; /**< "mbedtls", "openssl", "ipsecmb", "libsrtp2-stock", "leat", ... */
     const char *level;    /**< CPU level of the provider, where a row pins it */
     const char *cache;    /**< "hot" or "cold" */

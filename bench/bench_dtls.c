@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * DTLS: the CPU time that each side spends on a whole handshake in memory, by our sessions on both
- * sides and by plain mbedTLS and plain OpenSSL on both sides.
+ * sides and by plain mbedTLS and plain OpenSSL on both sides. The provider of our sessions is who
+ * computes the key exchange for them on both sides.
  *
- * - handshake-server, handshake-client: one side of a handshake with certificates of both, DTLS
+ * - handshake, of the server or the client: one side of a handshake with certificates of both, DTLS
  *   1.2, use_srtp and no cookie, from making the association to freeing it. Certificates, keys and
  *   prepared configurations are there before. A row of either side runs both.
  * - certificate: a fresh P-256 key and its self-signed certificate, and free.
@@ -28,6 +29,7 @@ uint64_t pair_cpu_ns(void)
 /* ---- ours ---- */
 
 static struct leat_dtls_identity *identities[2];
+static unsigned users; /* of the identities: methods of ours that are set up */
 
 static bool certify_ours(void)
 {
@@ -41,6 +43,9 @@ static bool certify_ours(void)
 
 static void take_down_ours(void)
 {
+    if (users > 0 && --users > 0) {
+        return;
+    }
     for (size_t i = 0; i < 2; i++) {
         leat_dtls_identity_free(identities[i]);
         identities[i] = NULL;
@@ -49,7 +54,13 @@ static void take_down_ours(void)
 
 static bool set_up_ours(const struct pair_method *m, const char **why)
 {
-    (void)m;
+    if (leat_dtls_key_exchange_start(strcmp(m->provider, "openssl") == 0, leat_rng_thread()) != 0) {
+        *why = "libcrypto is not in this build or not reached";
+        return false;
+    }
+    if (users++ > 0) {
+        return true;
+    }
     for (size_t i = 0; i < 2; i++) {
         if (leat_dtls_identity_new(&identities[i], leat_rng_thread(), (uint64_t)time(NULL)) != 0) {
             take_down_ours();
@@ -135,7 +146,8 @@ static bool shake_hands_ours(uint64_t ns[2])
 }
 
 static const struct pair_method pair_ours = {
-    .provider = "leat",
+    .backend = "mbedtls",
+    .provider = "openssl",
     .suite = "ECDHE-ECDSA-AES128-GCM-SHA256/P-256",
     .set_up = set_up_ours,
     .take_down = take_down_ours,
@@ -143,11 +155,33 @@ static const struct pair_method pair_ours = {
     .certify = certify_ours,
 };
 
+static const struct pair_method pair_ours_mbedtls = {
+    .backend = "mbedtls",
+    .provider = "mbedtls",
+    .suite = "ECDHE-ECDSA-AES128-GCM-SHA256/P-256",
+    .set_up = set_up_ours,
+    .take_down = take_down_ours,
+    .shake_hands = shake_hands_ours,
+    .certify = certify_ours,
+};
+
+/* Rows take turns, and the choice is the process's: plain mbedTLS must stay plain. */
+static void choose_key_exchange(const struct pair_method *m)
+{
+    const char *wanted = m->backend != NULL ? m->provider : "mbedtls";
+    if (strcmp(leat_dtls_key_exchange(), wanted) != 0) {
+        bench_must(
+            leat_dtls_key_exchange_start(strcmp(wanted, "openssl") == 0, leat_rng_thread()) == 0,
+            "the choice of the key exchange");
+    }
+}
+
 /* ---- rows ---- */
 
 enum op { HANDSHAKE_SERVER = PAIR_SERVER, HANDSHAKE_CLIENT = PAIR_CLIENT, CERTIFICATE };
 
-static const char *const op_names[] = {"handshake-server", "handshake-client", "certificate"};
+static const char *const op_names[] = {"handshake", "handshake", "certificate"};
+static const char *const side_names[] = {"server", "client", NULL};
 
 struct spec {
     const struct pair_method *method;
@@ -170,6 +204,7 @@ static uint64_t run(void *context, uint64_t times, uint64_t *done)
 {
     const struct spec *x = context;
     uint64_t ns[3] = {0, 0, 0}; /* by op */
+    choose_key_exchange(x->method);
     for (*done = 0; *done < times; (*done)++) {
         uint64_t start = pair_cpu_ns();
         bool is_good = x->op == CERTIFICATE ? x->method->certify() : x->method->shake_hands(ns);
@@ -179,9 +214,10 @@ static uint64_t run(void *context, uint64_t times, uint64_t *done)
     return ns[x->op];
 }
 
-/* A method is set up once at a time: no group has two of one provider. */
+/* A plain method is set up once at a time: no group has two of one library. */
 static const struct pair_method *const with_p256[] = {
     &pair_ours,
+    &pair_ours_mbedtls,
     &pair_mbedtls,
 #ifdef BENCH_OPENSSL
     &pair_openssl,
@@ -197,7 +233,7 @@ static const struct pair_method *const with_default_groups[] = {
 static void add_group(struct bench *b, enum op op, const struct pair_method *const *methods,
                       size_t count)
 {
-    static struct spec specs[16];
+    static struct spec specs[24];
     static size_t spec_count;
     bench_group(b);
     for (size_t i = 0; i < count && spec_count < LEAT_ARRAY_LEN(specs); i++) {
@@ -205,6 +241,8 @@ static void add_group(struct bench *b, enum op op, const struct pair_method *con
         *x = (struct spec){.method = methods[i], .op = op};
         const struct bench_row row = {
             .key = {.op = op_names[op],
+                    .side = side_names[op],
+                    .backend = methods[i]->backend,
                     .suite = op == CERTIFICATE ? "ECDSA-P-256" : methods[i]->suite,
                     .provider = methods[i]->provider},
             .set_up = set_up,

@@ -157,7 +157,7 @@ static bool shake_hands(uint64_t ns[2])
 }
 
 const struct pair_method pair_openssl = {
-    .provider = "openssl",
+    .provider = "openssl-plain",
     .suite = "ECDHE-ECDSA-AES128-GCM-SHA256/P-256",
     .set_up = set_up,
     .take_down = take_down,
@@ -166,7 +166,7 @@ const struct pair_method pair_openssl = {
 };
 
 const struct pair_method pair_openssl_default = {
-    .provider = "openssl",
+    .provider = "openssl-plain",
     .suite = "ECDHE-ECDSA-AES128-GCM-SHA256/default-curves",
     .set_up = set_up,
     .take_down = take_down,

@@ -15,7 +15,7 @@
 enum { PAIR_SERVER, PAIR_CLIENT };
 
 struct pair_method {
-    const char *provider, *suite;
+    const char *backend, *provider, *suite;
     /** Certificates, keys and prepared configurations of both sides. @return false with `why`. */
     bool (*set_up)(const struct pair_method *m, const char **why);
     void (*take_down)(void);

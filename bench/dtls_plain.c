@@ -233,7 +233,7 @@ static bool shake_hands(uint64_t ns[2])
 }
 
 const struct pair_method pair_mbedtls = {
-    .provider = "mbedtls",
+    .provider = "mbedtls-plain",
     .suite = "ECDHE-ECDSA-AES128-GCM-SHA256/P-256",
     .set_up = set_up,
     .take_down = take_down,
@@ -242,7 +242,7 @@ const struct pair_method pair_mbedtls = {
 };
 
 const struct pair_method pair_mbedtls_default = {
-    .provider = "mbedtls",
+    .provider = "mbedtls-plain",
     .suite = "ECDHE-ECDSA-AES128-GCM-SHA256/default-curves",
     .set_up = set_up,
     .take_down = take_down,

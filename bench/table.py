@@ -2,12 +2,13 @@
 """Tables of saved rows, one a bench: a line for each thing measured, a column for each provider that did it."""
 import rows
 
-POINT = [field for field in rows.KEY if field not in ("bench", "provider", "level")]
-TEXTS = {"op", "suite", "cache"}
+WHO = ("backend", "provider", "level")
+POINT = [field for field in rows.KEY if field not in ("bench", *WHO)]
+TEXTS = {"op", "side", "suite", "cache"}
 
 
 def provider_of(row):
-    return "/".join(row[field] for field in ("provider", "level") if row.get(field)) or "ns"
+    return "/".join(row[field] for field in WHO if row.get(field)) or "ns"
 
 
 def pivot(bench_rows, markdown):

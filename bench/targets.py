@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""The figures that the crypto layer is to reach, as ratios of rows of one run wherever they can be."""
+"""The figures that the crypto layer and the handshake are to reach, as ratios of rows of one run wherever they can be."""
 import rows
 
 CM = "bench=srtp suite=AES_CM_128_HMAC_SHA1_80 octets=1200 cache=hot"
 GCM = "bench=srtp suite=AEAD_AES_128_GCM octets=1200 cache=hot"
 BATCH = "op=protect batch=16"
+HANDSHAKE = "bench=dtls op=handshake side=server suite=ECDHE-ECDSA-AES128-GCM-SHA256/P-256"
 OURS = "provider=auto"
 STOCK = "provider=libsrtp2-stock"
 
@@ -30,6 +31,9 @@ TARGETS = (
      "bench=stun op=hmac-sha1-key-per-call octets=100 provider=mbedtls-plain", 1 / 3),
     ("AES-128 mask, kept key, over OpenSSL EVP with the key set per call", f"bench=crypto op=mask suite=AES-128 {OURS}",
      "bench=crypto op=mask-key-per-call suite=AES-128 provider=openssl-plain", 1 / 3),
+    ("handshake, server side, over plain mbedTLS", f"{HANDSHAKE} backend=mbedtls provider=openssl",
+     f"{HANDSHAKE} provider=mbedtls-plain", 1 / 10),
+    ("the same over OpenSSL", f"{HANDSHAKE} backend=mbedtls provider=openssl", f"{HANDSHAKE} provider=openssl-plain", 0.7),
 )
 
 

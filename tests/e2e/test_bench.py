@@ -17,7 +17,7 @@ import rows
 
 FAKE = BUILD / "tests/unit/bench/fake_bench"
 PROGRAMS = {path.stem[len("bench_"):]: BUILD / "bench" / path.stem for path in sorted((ROOT / "bench").glob("bench_*.c"))}
-TEXTS = {"bench", "op", "suite", "provider", "level", "cache"}
+TEXTS = {"bench", "op", "side", "suite", "backend", "provider", "level", "cache"}
 NUMBERS = {"octets", "batch", "sessions", "runs"}
 # Rows of every kind that are quick to set up.
 SAMPLES = {
@@ -50,7 +50,7 @@ def measured(program, *arguments):
 def fake__three_turns__median_least_and_greatest_of_what_each_turn_gave():
     found, _ = measured(FAKE, "--runs", "3")
     assert found == [
-        {"bench": "fake", "op": "first", "suite": "S", "provider": "p", "level": "l", "cache": "hot", "octets": 1200, "batch": 1,
+        {"bench": "fake", "op": "first", "side": "server", "suite": "S", "backend": "b", "provider": "p", "level": "l", "cache": "hot", "octets": 1200, "batch": 1,
          "sessions": 64, "ns": 500.0, "min": 100.0, "max": 900.0, "runs": 3},
         {"bench": "fake", "op": "second", "provider": "p", "batch": 16, "ns": 250.0, "min": 250.0, "max": 250.0, "runs": 3},
         {"bench": "fake", "op": "alone", "octets": 20, "ns": 40.0, "min": 40.0, "max": 40.0, "runs": 3},
@@ -73,8 +73,8 @@ def fake__two_groups__rows_of_a_group_take_turns_and_are_taken_down_together():
 def fake__a_table__the_same_rows_and_only_columns_that_are_used():
     done = call(FAKE, "--runs", "3")
     lines = [line.split() for line in done.stdout.splitlines()]
-    assert lines[1:] == [["op", "suite", "provider", "level", "cache", "octets", "batch", "sessions", "ns", "min", "max"],
-                         ["first", "S", "p", "l", "hot", "1200", "1", "64", "500.0", "100.0", "900.0"],
+    assert lines[1:] == [["op", "side", "suite", "backend", "provider", "level", "cache", "octets", "batch", "sessions", "ns", "min", "max"],
+                         ["first", "server", "S", "b", "p", "l", "hot", "1200", "1", "64", "500.0", "100.0", "900.0"],
                          ["second", "p", "16", "250.0", "250.0", "250.0"], ["alone", "20", "40.00", "40.00", "40.00"]], lines
     narrow = call(FAKE, "--runs", "1", "--filter", "alone").stdout.splitlines()
     assert narrow[1].split() == ["op", "octets", "ns", "min", "max"], narrow
@@ -135,7 +135,7 @@ def every_program__a_sample_of_its_rows__each_is_well_formed_and_one_of_the_list
 
 def every_program__its_whole_list__one_line_a_row_and_what_it_compares_is_there():
     expected = {"crypto": ["mbedtls", "auto", "mbedtls-plain", "getrandom", "leat", "mbedtls_ctr_drbg"],
-                "stun": ["mbedtls", "auto", "mbedtls-plain"], "dtls": ["leat"], "srtp": ["mbedtls", "auto", "libsrtp2-stock"]}
+                "stun": ["mbedtls", "auto", "mbedtls-plain"], "dtls": ["mbedtls", "mbedtls-plain"], "srtp": ["mbedtls", "auto", "libsrtp2-stock"]}
     for module, program in PROGRAMS.items():
         lines = listed(program)
         assert len(set(lines)) == len(lines), sorted(line for line in lines if lines.count(line) > 1)

@@ -68,7 +68,9 @@ static void declare(struct bench *b)
     bench_group(b);
     add(b, &first,
         (struct bench_key){.op = "first",
+                           .side = "server",
                            .suite = "S",
+                           .backend = "b",
                            .provider = "p",
                            .level = "l",
                            .cache = "hot",

@@ -199,7 +199,8 @@ static enum leat_srtp_verdict add(struct lot *lot, struct leat_srtp_job *j)
     struct leat__srtp_outgoing *o;
     uint64_t index;
 
-    if (header_len_of(j->header) != j->header.len || j->payload.len > PACKET_MAX - j->header.len) {
+    if (j->header.len == 0 || header_len_of(j->header) != j->header.len ||
+        j->payload.len > PACKET_MAX - j->header.len) {
         return LEAT_SRTP_MALFORMED;
     }
     if (j->cap < LEAT_SRTP_TRAILER_MAX ||

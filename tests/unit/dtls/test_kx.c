@@ -31,6 +31,26 @@ static bool use(bool is_wanted)
     return leat_dtls_key_exchange_start(is_wanted, leat_rng_thread()) == 0;
 }
 
+/* ---- the switch ---- */
+
+static void key_exchange__not_wanted__is_the_librarys(void)
+{
+    LEAT_CHECK(use(false));
+    LEAT_CHECK_STR(leat_dtls_key_exchange(), "mbedtls");
+}
+
+#if LEAT__HAVE_KX
+
+static void key_exchange__started__is_libcrypto(void)
+{
+    LEAT_CHECK_INT(leat_dtls_key_exchange_start(true, leat_rng_thread()), 0);
+    LEAT_CHECK_STR(leat_dtls_key_exchange(), "openssl");
+    LEAT_CHECK_INT(leat_dtls_key_exchange_start(true, leat_rng_thread()), 0);
+    LEAT_CHECK_STR(leat_dtls_key_exchange(), "openssl");
+}
+
+/* ---- tools ---- */
+
 static void hex(mbedtls_mpi *out, const char *text)
 {
     LEAT_CHECK_INT(mbedtls_mpi_read_string(out, 16, text), 0);
@@ -142,31 +162,7 @@ static int on_draw(void *state, unsigned char *out, size_t len)
     return text != NULL && leat_hex_decode(text, 2 * len, out, len) == (ptrdiff_t)len ? 0 : -0x4242;
 }
 
-/* ---- the switch ---- */
-
-#if LEAT__HAVE_KX
-static void key_exchange__started__is_libcrypto(void)
-{
-    LEAT_CHECK_INT(leat_dtls_key_exchange_start(true, leat_rng_thread()), 0);
-    LEAT_CHECK_STR(leat_dtls_key_exchange(), "openssl");
-    LEAT_CHECK_INT(leat_dtls_key_exchange_start(true, leat_rng_thread()), 0);
-    LEAT_CHECK_STR(leat_dtls_key_exchange(), "openssl");
-}
-#else
-static void key_exchange__started_without_openssl__is_the_librarys(void)
-{
-    LEAT_CHECK_INT(leat_dtls_key_exchange_start(true, leat_rng_thread()), LEAT_E_UNSUPPORTED);
-    LEAT_CHECK_STR(leat_dtls_key_exchange(), "mbedtls");
-}
-#endif
-
-static void key_exchange__not_wanted__is_the_librarys(void)
-{
-    LEAT_CHECK(use(false));
-    LEAT_CHECK_STR(leat_dtls_key_exchange(), "mbedtls");
-}
-
-#if LEAT__HAVE_KX
+/* ---- who computes ---- */
 
 static int count_draws(void *state, unsigned char *out, size_t len)
 {
@@ -339,7 +335,7 @@ static void compute_shared__no_point_of_the_curve__is_refused(void)
 
 static void private_key__out_of_range__is_refused(void)
 {
-    static const char *const keys[] = {"0", ORDER, ORDER_PLUS_1, "01" RFC5903_I, "-1"};
+    static const char *const keys[] = {"0", ORDER, ORDER_PLUS_1, ("01" RFC5903_I), "-1"};
     static const uint8_t hash[32] = {1};
     LEAT_CHECK(use(true));
     for (size_t i = 0; i < LEAT_ARRAY_LEN(keys); i++) {
@@ -569,6 +565,12 @@ LEAT_TESTS(LEAT_TEST(key_exchange__started__is_libcrypto),
            LEAT_TEST(other_curves__started__still_work), LEAT_TEST(ecdsa__p384__still_works))
 
 #else
+
+static void key_exchange__started_without_openssl__is_the_librarys(void)
+{
+    LEAT_CHECK_INT(leat_dtls_key_exchange_start(true, leat_rng_thread()), LEAT_E_UNSUPPORTED);
+    LEAT_CHECK_STR(leat_dtls_key_exchange(), "mbedtls");
+}
 
 LEAT_TESTS(LEAT_TEST(key_exchange__started_without_openssl__is_the_librarys),
            LEAT_TEST(key_exchange__not_wanted__is_the_librarys))

@@ -550,6 +550,118 @@ static void dtls__records_from_another_valid_tuple__answered_on_the_nominated_on
     world_free(w);
 }
 
+/* ---- after the handshake ---- */
+
+static struct {
+    uint8_t data[8][LEAT_PACKET_MAX];
+    size_t len[8], count;
+    bool is_media_blocked;
+    unsigned answers; /**< DTLS datagrams of the daemon */
+} kept;
+
+static bool keep_dtls(struct world_client *c, const struct leat_tuple *tuple, const uint8_t *data,
+                      size_t len)
+{
+    (void)c;
+    (void)tuple;
+    if (flight_of(data, len) != 0 && kept.count < LEAT_ARRAY_LEN(kept.len)) {
+        memcpy(kept.data[kept.count], data, len);
+        kept.len[kept.count++] = len;
+    }
+    return flight_of(data, len) != 0 || !kept.is_media_blocked ||
+           leat_demux(leat_span(data, len)) == LEAT_DEMUX_STUN;
+}
+
+static bool count_answers(struct world_client *c, const struct leat_tuple *tuple,
+                          const uint8_t *data, size_t len)
+{
+    (void)c;
+    (void)tuple;
+    kept.answers += flight_of(data, len) != 0 ? 1 : 0;
+    return true;
+}
+
+/** A connected publisher whose DTLS was kept; what came down until now does not count. */
+static struct world_client *connect_and_keep(struct world *w, bool is_media_blocked)
+{
+    memset(&kept, 0, sizeof kept);
+    kept.is_media_blocked = is_media_blocked;
+    struct world_client *a = world_add(w, WORLD_PUBLISHER);
+    a->up.filter = keep_dtls;
+    a->down.filter = count_answers;
+    world_run(w, 1000);
+    LEAT_CHECK_INT(a->state, LEAT_PEER_CONNECTED);
+    LEAT_CHECK(kept.count >= 2);
+    kept.answers = 0;
+    return a;
+}
+
+static void repeat_last_flight(struct world *w, const struct world_client *a)
+{
+    struct leat_tuple tuple = world_from(a->client.params.tuple.local);
+    world_inject(w, kept.data[kept.count - 1], kept.len[kept.count - 1], &tuple);
+}
+
+static void dtls__last_flight_again__answered_until_media_comes(void)
+{
+    struct world *w = world_new(92);
+    struct world_client *a = connect_and_keep(w, true);
+    for (unsigned i = 0; i < 3; i++) {
+        repeat_last_flight(w, a);
+    }
+    world_run(w, 20);
+    LEAT_CHECK_INT(kept.answers, 1);
+    world_run(w, 50);
+    repeat_last_flight(w, a);
+    world_run(w, 50);
+    LEAT_CHECK_INT(kept.answers, 2);
+    kept.is_media_blocked = false;
+    world_run(w, 500);
+    LEAT_CHECK(counters(w)->rtp_in > 10);
+    repeat_last_flight(w, a);
+    world_run(w, 50);
+    LEAT_CHECK_INT(kept.answers, 2);
+    LEAT_CHECK_INT(a->state, LEAT_PEER_CONNECTED);
+    world_free(w);
+}
+
+static void dtls__records_repeated_damaged_and_made_up__change_nothing(void)
+{
+    static const uint8_t alerts[][15] = {{21, 0xfe, 0xfd, 0, 0, 0, 0, 0, 0, 0, 9, 0, 2, 2, 40},
+                                         {21, 0xfe, 0xfd, 0, 0, 0, 0, 0, 0, 0, 9, 0, 2, 1, 0},
+                                         {21, 0xfe, 0xfd, 0, 1, 0, 0, 0, 0, 0, 9, 0, 2, 2, 40}};
+    struct world *w = world_new(93);
+    struct world_client *a = connect_and_keep(w, false);
+    struct leat_tuple tuple = world_from(a->client.params.tuple.local);
+    for (size_t i = 0; i < kept.count; i++) {
+        size_t len = kept.len[i];
+        world_inject(w, kept.data[i], len, &tuple);
+        for (uint8_t type = 20; type < 24; type++) { /* the last record alone, with other types */
+            uint8_t record[LEAT_PACKET_MAX];
+            size_t cut = len > 61 ? 61 : len;
+            memcpy(record, kept.data[i] + len - cut, cut);
+            record[0] = type;
+            world_inject(w, record, cut, &tuple);
+            record[cut - 1] ^= 1;
+            world_inject(w, record, cut, &tuple);
+        }
+    }
+    for (size_t i = 0; i < LEAT_ARRAY_LEN(alerts); i++) {
+        world_inject(w, alerts[i], sizeof alerts[i], &tuple);
+    }
+    uint64_t before = counters(w)->rtp_in;
+    world_run(w, 1000);
+    LEAT_CHECK_INT(kept.answers, 0);
+    LEAT_CHECK_INT(a->state, LEAT_PEER_CONNECTED);
+    LEAT_CHECK_INT(a->client.state, LEAT_CLIENT_CONNECTED);
+    LEAT_CHECK(counters(w)->rtp_in > before + 20);
+    world_hang_up(a); /* and a true one still ends it */
+    world_run(w, 50);
+    LEAT_CHECK_INT(a->end, LEAT_PEER_END_CLOSED_BY_REMOTE);
+    LEAT_CHECK_INT(a->ended_events, 1);
+    world_free(w);
+}
+
 LEAT_TESTS(LEAT_TEST(dtls__no_loss__connects_in_three_round_trips),
            LEAT_TEST(dtls__each_flight_lost__costs_the_timeout_and_no_more),
            LEAT_TEST(dtls__last_flight_lost_for_ten_seconds__connects_then),
@@ -567,4 +679,6 @@ LEAT_TESTS(LEAT_TEST(dtls__no_loss__connects_in_three_round_trips),
            LEAT_TEST(dtls__job_that_takes_too_long__times_out_when_it_is_back),
            LEAT_TEST(dtls__consent_over_while_a_job_runs__ends_once),
            LEAT_TEST(dtls__client_moves_in_the_handshake__answers_follow_its_records),
-           LEAT_TEST(dtls__records_from_another_valid_tuple__answered_on_the_nominated_one))
+           LEAT_TEST(dtls__records_from_another_valid_tuple__answered_on_the_nominated_one),
+           LEAT_TEST(dtls__last_flight_again__answered_until_media_comes),
+           LEAT_TEST(dtls__records_repeated_damaged_and_made_up__change_nothing))

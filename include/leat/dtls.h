@@ -152,6 +152,8 @@ enum leat_dtls_verdict leat_dtls_receive(struct leat_dtls *d, struct leat_span d
 
 bool leat_dtls_wants_job(const struct leat_dtls *d);
 bool leat_dtls_is_job_running(const struct leat_dtls *d);
+/** The first job is done and the handshake is not over. */
+bool leat_dtls_is_shaking_hands(const struct leat_dtls *d);
 void leat_dtls_job_begin(struct leat_dtls *d, uint64_t now_us);
 void leat_dtls_job_run(struct leat_dtls *d, struct leat_rng *rng); /**< any thread */
 void leat_dtls_job_end(struct leat_dtls *d, uint64_t now_us);

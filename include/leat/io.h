@@ -34,6 +34,8 @@ void leat_loop_stop(struct leat_loop *loop);
 /** Called after each turn's callbacks, before the loop waits, and once more when leat_loop_run
  * ends: the place to send what a turn made. One a loop. */
 void leat_loop_on_turn(struct leat_loop *loop, void (*turn)(void *data), void *data);
+/** Up to the present turn. */
+struct leat_loop_load leat_loop_load_of(const struct leat_loop *loop);
 const char *leat_io_library_version(void); /**< "1.44.2" */
 
 /* ---- timer: one shot at an absolute time ---- */

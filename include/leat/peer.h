@@ -90,6 +90,8 @@ void leat_peer_receive_dtls(struct leat_peer *p, struct leat_span datagram,
                             const struct leat_tuple *tuple, uint64_t now_us, struct leat_sink *out);
 bool leat_peer_wants_job(const struct leat_peer *p);
 bool leat_peer_is_job_running(const struct leat_peer *p);
+/** Some job was done for it already: what it waits for ends a handshake that was begun. */
+bool leat_peer_is_shaking_hands(const struct leat_peer *p);
 void leat_peer_job_begin(struct leat_peer *p, uint64_t now_us);
 void leat_peer_job_run(struct leat_peer *p, struct leat_rng *rng); /**< any thread */
 void leat_peer_job_end(struct leat_peer *p, uint64_t now_us, struct leat_sink *out);
@@ -117,7 +119,7 @@ uint8_t *leat_peer_batch_room(struct leat_peer_batch *b, struct leat_peer *p, si
  *  @param payload  lives until leat_peer_batch_send */
 void leat_peer_batch_add(struct leat_peer_batch *b, size_t header_len, struct leat_span payload);
 /** Protect and send all of it, in order; b->jobs[0..count-1].verdict say what became of each. */
-void leat_peer_batch_send(struct leat_peer_batch *b, struct leat_sink *out);
+void leat_peer_batch_send(struct leat_peer_batch *b, uint64_t now_us, struct leat_sink *out);
 /** Protect into the sink and send on the selected tuple. */
 enum leat_srtp_verdict leat_peer_send_rtcp(struct leat_peer *p, struct leat_span plain,
                                            struct leat_sink *out);
@@ -136,6 +138,16 @@ enum leat_peer_end leat_peer_end_of(const struct leat_peer *p);
 /** True once after each change of state; the owner polls after every call above. */
 bool leat_peer_take_state_change(struct leat_peer *p);
 const struct leat_tuple *leat_peer_selected(const struct leat_peer *p);
+
+/** When the peer's join got where; 0 = not yet. */
+struct leat_peer_times {
+    uint64_t check_us;     /**< first authentic request */
+    uint64_t selected_us;  /**< first selected tuple */
+    uint64_t connected_us; /**< SRTP keys in place */
+    uint64_t media_us;     /**< first RTP packet, either way */
+};
+
+const struct leat_peer_times *leat_peer_times_of(const struct leat_peer *p);
 const struct leat_ice *leat_peer_ice(const struct leat_peer *p);
 const struct leat_peer_counters *leat_peer_counters_of(const struct leat_peer *p);
 enum leat_srtp_profile leat_peer_srtp_profile(const struct leat_peer *p);

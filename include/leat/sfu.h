@@ -66,6 +66,7 @@ struct leat_stat {
     /* transport only */
     enum leat_peer_state state;
     struct leat_peer_counters transport;
+    struct leat_peer_times times;
     struct leat_tuple selected; /**< family NONE when there is none */
     enum leat_srtp_profile profile;
     enum leat_dtls_role dtls_role;
@@ -97,6 +98,7 @@ struct leat_sfu_counters {
         queue_dropped;
     uint64_t rtcp_malformed; /**< authentic, but broken somewhere: what stood before is served */
     uint64_t stun_refused;   /**< STUN that reached a peer and failed its check */
+    uint64_t jobs_shed;      /**< hellos left to be repeated, because too many wait */
     uint64_t jobs, jobs_queued_max, peers, peers_total, keyframe_requests;
 };
 
@@ -132,6 +134,7 @@ struct leat_command {
     struct leat_explain explain;
     struct leat_sfu_counters counters;
     struct leat_udp_counters sockets; /**< COUNTERS out, filled by whoever owns the sockets */
+    struct leat_loop_load load;       /**< likewise, of the loop */
 };
 
 /** Zeroed, with an unlinked node. NULL when there is no memory. */
@@ -186,6 +189,9 @@ struct leat_sfu_params {
     size_t packets;       /**< size of the packet pool */
     size_t jobs_max;      /**< handshakes that run at once */
     struct leat_rng *rng; /**< the owner's thread's */
+    /** Peers that may wait for a job before a hello is left to be repeated; those whose handshake
+     * was begun always may. */
+    size_t waiting_max;
 };
 
 #define LEAT_SFU_CHUNK 256 /**< (packet, receiver) pairs of one leat_sfu_release */

@@ -50,4 +50,12 @@ struct leat_udp_counters {
     uint64_t gso_refused;                 /**< runs that the kernel or the device did not take */
 };
 
+/** How busy a worker's loop is; io measures, statistics show. A turn is what runs between two
+ * waits. */
+struct leat_loop_load {
+    uint64_t turns, busy_us;
+    uint64_t longest_us;        /**< turn, since the start */
+    uint64_t longest_recent_us; /**< of the last 10 to 20 s */
+};
+
 #endif

@@ -101,6 +101,7 @@ struct gathering {
         bool is_here;
         struct leat_sfu_counters counters;
         struct leat_udp_counters sockets;
+        struct leat_loop_load load;
     } workers[LEAT_CONTROL_WORKERS_MAX];
 };
 
@@ -115,6 +116,7 @@ static void collect(struct leat__control_request *r, struct leat_command *comman
     gathering_of(r)->workers[command->handle].is_here = command->result == 0;
     gathering_of(r)->workers[command->handle].counters = command->counters;
     gathering_of(r)->workers[command->handle].sockets = command->sockets;
+    gathering_of(r)->workers[command->handle].load = command->load;
 }
 
 static void put_counters(struct leat_json_writer *w, const struct leat_sfu_counters *n)
@@ -147,6 +149,7 @@ static void put_counters(struct leat_json_writer *w, const struct leat_sfu_count
         {"queue_dropped", n->queue_dropped},
         {"jobs", n->jobs},
         {"jobs_queued_max", n->jobs_queued_max},
+        {"jobs_shed", n->jobs_shed},
         {"peers_total", n->peers_total},
         {"keyframe_requests", n->keyframe_requests},
     };
@@ -178,6 +181,17 @@ static void put_sockets(struct leat_json_writer *w, const struct leat_udp_counte
     for (size_t i = 0; i < LEAT_ARRAY_LEN(rows); i++) {
         leat_json_put_u64(w, rows[i].key, rows[i].value);
     }
+    leat_json_close(w, '}');
+}
+
+static void put_load(struct leat_json_writer *w, const struct leat_loop_load *l)
+{
+    leat_json_write_key(w, "loop");
+    leat_json_open(w, '{');
+    leat_json_put_u64(w, "turns", l->turns);
+    leat_json_put_u64(w, "busy_us", l->busy_us);
+    leat_json_put_u64(w, "longest_turn_us", l->longest_us);
+    leat_json_put_u64(w, "longest_turn_recent_us", l->longest_recent_us);
     leat_json_close(w, '}');
 }
 
@@ -219,6 +233,7 @@ static void finish(struct leat__control_call *call, struct leat__control_request
         leat_json_put_u64(w, "peers", gathering_of(r)->workers[i].counters.peers);
         put_counters(w, &gathering_of(r)->workers[i].counters);
         put_sockets(w, &gathering_of(r)->workers[i].sockets);
+        put_load(w, &gathering_of(r)->workers[i].load);
         leat_json_close(w, '}');
     }
     leat_json_close(w, ']');

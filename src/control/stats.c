@@ -105,6 +105,13 @@ static void put_counters(struct leat_json_writer *w, const struct leat_peer_coun
     }
 }
 
+/** Seconds from the first check to an instant of the join; absent before it. */
+static void put_since_check(const struct record *r, const char *key, uint64_t at_us)
+{
+    const struct leat_peer_times *t = &r->s->times;
+    put_number(r->w, key, at_us != 0 ? (double)(at_us - t->check_us) / 1e6 : -1);
+}
+
 static void put_transport(const struct record *r)
 {
     const struct leat_stat *s = r->s;
@@ -118,6 +125,9 @@ static void put_transport(const struct record *r)
     leat_json_put_text(r->w, "srtpCipher", leat_srtp_profile_text(s->profile));
     leat_json_put_text(r->w, "tlsVersion", has_keys ? "FEFD" : "");
     put_counters(r->w, &s->transport);
+    put_since_check(r, "iceTime", s->times.selected_us);
+    put_since_check(r, "dtlsTime", s->times.connected_us);
+    put_since_check(r, "firstMediaTime", s->times.media_us);
     if (s->selected.remote.family != LEAT_FAMILY_NONE) {
         leat_json_put_text(r->w, "localAddress", leat_addr_format(&s->selected.local, local));
         leat_json_put_text(r->w, "remoteAddress", leat_addr_format(&s->selected.remote, remote));

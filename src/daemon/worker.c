@@ -15,6 +15,7 @@
 
 #include "worker.h"
 
+#define WAITING_MAX 1024 /* peers in line for a handshake's job: half a second of one core */
 #define PACKETS                                                                                    \
     4096 /* plaintext copies in flight: queues are emptied in the turn that fills them */
 
@@ -148,6 +149,7 @@ static void on_order(void *data, struct leat_list *message)
     }
     leat_sfu_execute(w->sfu, order->command, now_us, leat_udp_sink(w->udp));
     order->command->sockets = *leat_udp_counters(w->udp);
+    order->command->load = leat_loop_load_of(w->loop);
     answer(w, order); /* before the events that it caused, which leave at the end of the turn */
 }
 
@@ -195,6 +197,7 @@ static int make_shard(struct leat_worker *w)
         .peers_max = w->params.peers_max,
         .packets = PACKETS,
         .jobs_max = w->params.handshakes,
+        .waiting_max = WAITING_MAX,
         .rng = &w->rng,
     };
     return leat_sfu_new(&w->sfu, &params);

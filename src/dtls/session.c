@@ -233,6 +233,11 @@ bool leat_dtls_wants_job(const struct leat_dtls *d)
            (d->is_hello_wanted || d->is_feed_wanted || d->input.count != 0);
 }
 
+bool leat_dtls_is_shaking_hands(const struct leat_dtls *d)
+{
+    return d->state == HANDSHAKE;
+}
+
 bool leat_dtls_is_job_running(const struct leat_dtls *d)
 {
     return d->is_job_running;

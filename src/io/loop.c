@@ -20,6 +20,7 @@
 
 #define POOL_NICE_ADDED 5
 #define NICE_MAX 19
+#define LOAD_WINDOW_US 10000000u
 
 static uint64_t clock_us(clockid_t id)
 {
@@ -51,12 +52,49 @@ void leat__io_why(char *why, size_t why_cap, const char *what, int error_number)
     (void)snprintf(why, why_cap, "%s: %s", what, strerror_r(error_number, text, sizeof(text)));
 }
 
+/* What has passed since the turn before ended, less what libuv says was spent waiting. */
+static void measure_turn(struct leat_loop *loop)
+{
+    uint64_t now_us = leat_now_us(), idle_us = uv_metrics_idle_time(&loop->uv) / 1000;
+    uint64_t passed_us = now_us - loop->turn_end_us, waited_us = idle_us - loop->idle_us;
+    uint64_t busy_us = passed_us > waited_us ? passed_us - waited_us : 0;
+    bool is_first = loop->turn_end_us == 0;
+    loop->turn_end_us = now_us;
+    loop->idle_us = idle_us;
+    if (is_first) {
+        return;
+    }
+    loop->load.turns++;
+    loop->load.busy_us += busy_us;
+    if (busy_us > loop->load.longest_us) {
+        loop->load.longest_us = busy_us;
+    }
+    if (now_us - loop->window_us >= LOAD_WINDOW_US) {
+        bool is_next = now_us - loop->window_us < 2 * LOAD_WINDOW_US;
+        loop->window_longest_us[1] = is_next ? loop->window_longest_us[0] : 0;
+        loop->window_longest_us[0] = 0;
+        loop->window_us = now_us;
+    }
+    if (busy_us > loop->window_longest_us[0]) {
+        loop->window_longest_us[0] = busy_us;
+    }
+}
+
+struct leat_loop_load leat_loop_load_of(const struct leat_loop *loop)
+{
+    const uint64_t *longest_us = loop->window_longest_us;
+    struct leat_loop_load load = loop->load;
+    load.longest_recent_us = longest_us[0] > longest_us[1] ? longest_us[0] : longest_us[1];
+    return load;
+}
+
 static void on_prepare(uv_prepare_t *handle)
 {
     struct leat_loop *loop = handle->data;
     if (loop->turn != NULL) {
         loop->turn(loop->turn_data);
     }
+    measure_turn(loop);
     /* How long to wait is computed from the loop's clock next: it must not date from before the
      * callbacks. */
     uv_update_time(&loop->uv);
@@ -109,6 +147,7 @@ struct leat_loop *leat_loop_new(void)
         free(loop);
         return NULL;
     }
+    (void)uv_loop_configure(&loop->uv, UV_METRICS_IDLE_TIME);
     ignore_sigpipe();
     leat_list_init(&loop->later);
     int nice = getpriority(PRIO_PROCESS, 0) + POOL_NICE_ADDED;

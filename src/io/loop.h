@@ -22,7 +22,10 @@ struct leat_loop {
     struct leat_list later;
     void (*turn)(void *data);
     void *turn_data;
-    int pool_nice; /* scheduling priority of pool threads */
+    struct leat_loop_load load;
+    uint64_t turn_end_us, idle_us;            /* of the turn before */
+    uint64_t window_us, window_longest_us[2]; /* the running 10 s, and those before */
+    int pool_nice;                            /* scheduling priority of pool threads */
     /* Of the stream being read: libuv fills and hands over one read at a time. */
     uint8_t read_buffer[LEAT__READ_BUFFER];
 };

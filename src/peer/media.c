@@ -31,6 +31,13 @@ static void count_received(struct leat_peer_counters *c, enum leat_srtp_verdict 
     }
 }
 
+static void note_media(struct leat_peer *p, uint64_t now_us)
+{
+    if (p->times.media_us == 0) {
+        p->times.media_us = now_us;
+    }
+}
+
 enum leat_srtp_verdict leat_peer_unprotect(struct leat_peer *p, uint8_t *pkt, size_t *len,
                                            const struct leat_tuple *tuple, uint64_t now_us,
                                            bool is_rtcp)
@@ -51,6 +58,9 @@ enum leat_srtp_verdict leat_peer_unprotect(struct leat_peer *p, uint8_t *pkt, si
         }
         p->media_tuple = *tuple;
         p->media_us = now_us;
+        if (!is_rtcp) {
+            note_media(p, now_us);
+        }
     }
     return verdict;
 }
@@ -107,13 +117,14 @@ void leat_peer_batch_add(struct leat_peer_batch *b, size_t header_len, struct le
     j->payload = payload;
 }
 
-void leat_peer_batch_send(struct leat_peer_batch *b, struct leat_sink *out)
+void leat_peer_batch_send(struct leat_peer_batch *b, uint64_t now_us, struct leat_sink *out)
 {
     leat_srtp_protect_batch(b->jobs, b->count);
     for (size_t i = 0; i < b->count; i++) {
         const struct leat_srtp_job *j = &b->jobs[i];
         if (j->verdict == LEAT_SRTP_OK) {
             out->commit_room(out, j->out, j->out_len, leat_ice_selected(&b->peers[i]->ice));
+            note_media(b->peers[i], now_us);
         }
         count_sent(b->peers[i], j->verdict, j->out_len);
     }

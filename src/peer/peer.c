@@ -93,6 +93,12 @@ void leat_peer_accept_stun(struct leat_peer *p, const struct leat_stun_msg *m,
     if (p->ice.tuple_count == 0) {
         return; /* an authentic request that got an error only */
     }
+    if (p->times.check_us == 0) {
+        p->times.check_us = now_us;
+    }
+    if (p->times.selected_us == 0 && leat_ice_selected(&p->ice) != NULL) {
+        p->times.selected_us = now_us;
+    }
     if (p->state == LEAT_PEER_NEW) {
         set_state(p, LEAT_PEER_CONNECTING, LEAT_PEER_END_NONE);
         if (!p->has_dtls_tuple) {
@@ -178,6 +184,7 @@ static void take_events(struct leat_peer *p, uint64_t now_us)
         if (event.type == LEAT_DTLS_EVENT_CONNECTED) {
             if (leat_srtp_new(&p->srtp, &event.keys, p->ssrc_limit) == 0) {
                 set_state(p, LEAT_PEER_CONNECTED, LEAT_PEER_END_NONE);
+                p->times.connected_us = now_us;
             } else {
                 set_state(p, LEAT_PEER_ENDED, LEAT_PEER_END_INTERNAL);
                 leat_dtls_close(p->dtls, now_us); /* so that the remote need not wait */
@@ -252,6 +259,11 @@ void leat_peer_receive_dtls(struct leat_peer *p, struct leat_span datagram,
 bool leat_peer_wants_job(const struct leat_peer *p)
 {
     return p->state != LEAT_PEER_ENDED && leat_dtls_wants_job(p->dtls);
+}
+
+bool leat_peer_is_shaking_hands(const struct leat_peer *p)
+{
+    return leat_dtls_is_shaking_hands(p->dtls);
 }
 
 bool leat_peer_is_job_running(const struct leat_peer *p)
@@ -376,4 +388,9 @@ const char *leat_peer_dtls_cipher(const struct leat_peer *p)
 enum leat_dtls_role leat_peer_dtls_role(const struct leat_peer *p)
 {
     return leat_dtls_role_of(p->dtls);
+}
+
+const struct leat_peer_times *leat_peer_times_of(const struct leat_peer *p)
+{
+    return &p->times;
 }

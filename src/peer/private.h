@@ -18,6 +18,7 @@ struct leat_peer {
     struct leat_tuple dtls_tuple;  /**< where the last DTLS record came from */
     struct leat_tuple media_tuple; /**< where the last authentic SRTP packet came from */
     uint64_t media_us;             /**< and when; 0 = never */
+    struct leat_peer_times times;
     size_t ssrc_limit;
     struct leat_ice ice;
     struct leat_dtls *dtls;

@@ -552,6 +552,21 @@ static void on_state(struct leat_sfu *s, struct leat_sfu_slot *slot, uint64_t no
     }
 }
 
+/** First come, first served. When too many wait, a hello is left for its client to repeat: what has
+ * been begun ends in time instead of everything being late. */
+static void stand_in_line(struct leat_sfu *s, struct leat_sfu_slot *slot)
+{
+    if (s->wanting_count >= s->params.waiting_max && !leat_peer_is_shaking_hands(slot->peer)) {
+        s->counters.jobs_shed++;
+        return;
+    }
+    leat_list_add_tail(&s->wanting, &slot->jobs_node);
+    s->wanting_count++;
+    if (s->wanting_count > s->counters.jobs_queued_max) {
+        s->counters.jobs_queued_max = s->wanting_count;
+    }
+}
+
 void leat__sfu_after(struct leat_sfu *s, struct leat_sfu_slot *slot, uint64_t now_us)
 {
     if (slot->is_ended) {
@@ -572,11 +587,7 @@ void leat__sfu_after(struct leat_sfu *s, struct leat_sfu_slot *slot, uint64_t no
     }
     if (leat_list_is_empty(&slot->jobs_node) && !leat_peer_is_job_running(slot->peer) &&
         leat_peer_wants_job(slot->peer)) {
-        leat_list_add_tail(&s->wanting, &slot->jobs_node);
-        s->wanting_count++;
-        if (s->wanting_count > s->counters.jobs_queued_max) {
-            s->counters.jobs_queued_max = s->wanting_count;
-        }
+        stand_in_line(s, slot);
     }
     leat__sfu_rearm(s, slot);
 }

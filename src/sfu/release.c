@@ -55,7 +55,7 @@ struct outgoing {
 static void send_outgoing(struct leat_sfu *s, struct outgoing *o, uint64_t now_us,
                           struct leat_sink *out)
 {
-    leat_peer_batch_send(&o->batch, out);
+    leat_peer_batch_send(&o->batch, now_us, out);
     for (size_t i = 0; i < o->batch.count; i++) {
         struct leat_sfu_sender *sender = o->of[i].sender;
         if (o->batch.jobs[i].verdict == LEAT_SRTP_OK) {

@@ -22,6 +22,7 @@ static void fill_transport(struct leat_stat *stat, const struct leat_peer *peer)
 {
     stat->state = leat_peer_state_of(peer);
     stat->transport = *leat_peer_counters_of(peer);
+    stat->times = *leat_peer_times_of(peer);
     const struct leat_tuple *selected = leat_peer_selected(peer);
     if (selected != NULL) {
         stat->selected = *selected;

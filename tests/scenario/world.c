@@ -157,6 +157,7 @@ struct world *world_new(uint64_t seed)
                                      .peers_max = WORLD_CLIENTS_MAX,
                                      .packets = 1024,
                                      .jobs_max = 2,
+                                     .waiting_max = 64,
                                      .rng = &w->rng};
     uint64_t unix_s = (WORLD_UNIX_OFFSET_US + w->now_us) / 1000000;
     if (leat_sfu_new(&w->sfu, &params) != 0 ||

@@ -138,6 +138,8 @@ static void follow(struct leat_load_call *call, struct leat_load_member *m, uint
         m->state = LEAT_LOAD_CONNECTED;
         call->joining--;
         leat_hist_add(&call->result.join_us, now_us - m->created_us);
+        leat_hist_add(&call->result.ice_us, m->client.valid_us - m->client.started_us);
+        leat_hist_add(&call->result.dtls_us, m->client.connected_us - m->client.valid_us);
         go_on(call, now_us);
     } else if (m->client.state == LEAT_CLIENT_ENDED &&
                (m->state == LEAT_LOAD_JOINING || m->state == LEAT_LOAD_CONNECTED)) {
@@ -564,6 +566,9 @@ int leat_load_call_init(struct leat_load_call *call, const struct leat_load_opti
     leat_heap_init(&call->deadlines);
     leat_hist_init(&call->result.join_us);
     leat_hist_init(&call->result.delay_us);
+    leat_hist_init(&call->result.ice_us);
+    leat_hist_init(&call->result.dtls_us);
+    leat_hist_init(&call->result.first_media_us);
     call->loop = leat_loop_new();
     call->timer = call->loop != NULL ? leat_timer_new(call->loop, on_timer, call) : NULL;
     int error = call->timer == NULL ? LEAT_E_NOMEM : make_identity(call);

@@ -32,6 +32,7 @@ struct leat_load_member {
     char id[LEAT_ID_MAX + 1];
     struct leat_ice_local local;
     uint64_t created_us;
+    bool has_media; /**< a packet was received */
     struct leat_sink *out;
     uint32_t rtcp_ssrc; /**< of a subscriber's reports */
     size_t count;       /**< senders, or streams */

@@ -89,6 +89,10 @@ void leat_load_report_text(FILE *out, const struct leat_load_options *o,
     (void)fprintf(out, "  join        p50 %.1f ms, p99 %.1f ms, max %.1f ms\n",
                   ms(leat_hist_quantile(&r->join_us, 500)),
                   ms(leat_hist_quantile(&r->join_us, 990)), ms(r->join_us.max));
+    (void)fprintf(
+        out, "              p50 of its parts: ICE %.1f ms, DTLS %.1f ms, first media %.1f ms\n",
+        ms(leat_hist_quantile(&r->ice_us, 500)), ms(leat_hist_quantile(&r->dtls_us, 500)),
+        ms(leat_hist_quantile(&r->first_media_us, 500)));
     (void)fprintf(out, "  sent        %" PRIu64 " packets, %.0f kbit/s\n", r->sent,
                   kbps(r->octets_sent, r->media_us));
     (void)fprintf(out, "  received    %" PRIu64 " of %" PRIu64 " packets, %.0f kbit/s\n",
@@ -171,6 +175,9 @@ int leat_load_report_json(FILE *out, const struct leat_load_options *o,
     leat_json_put_u64(&w, "keyframe_requests", r->keyframe_requests);
     leat_json_put_u64(&w, "keyframes", r->keyframes);
     put_quantiles(&w, "join_us", &r->join_us);
+    put_quantiles(&w, "ice_us", &r->ice_us);
+    put_quantiles(&w, "dtls_us", &r->dtls_us);
+    put_quantiles(&w, "first_media_us", &r->first_media_us);
     put_quantiles(&w, "delay_us", &r->delay_us);
     leat_json_put_double(&w, "media_s", seconds(r));
     leat_json_put_double(&w, "sent_kbps", kbps(r->octets_sent, r->media_us));

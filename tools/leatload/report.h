@@ -31,6 +31,9 @@ struct leat_load_result {
     bool is_interrupted;
     char failure[200]; /**< why the run could not go on, "" when it could */
     struct leat_hist join_us, delay_us;
+    /** Parts of a join as its client sees it: from the first check to an answer, from there to the
+     * keys; and from keys and media, whichever came later, to the first packet. */
+    struct leat_hist ice_us, dtls_us, first_media_us;
 };
 
 /** What is wrong: not decrypted or not what was sent. */

@@ -46,6 +46,12 @@ static void take_rtp(struct leat_load_call *call, struct leat_load_member *m,
         m->unknown_ssrc++;
         return;
     }
+    if (!m->has_media) {
+        uint64_t ready_us = m->client.connected_us > call->media_start_us ? m->client.connected_us
+                                                                          : call->media_start_us;
+        m->has_media = true;
+        leat_hist_add(&call->result.first_media_us, now_us - ready_us);
+    }
     call->result.octets_received += packet.len;
     enum leat_load_fate fate = leat_load_stream_take(s, &p, packet, now_us, &stamp);
     if (fate == LEAT_LOAD_RIGHT || fate == LEAT_LOAD_REORDERED) {

@@ -59,6 +59,7 @@ static void begin(void)
                                                .peers_max = 100,
                                                .packets = 512,
                                                .jobs_max = 1,
+                                               .waiting_max = 8,
                                                .rng = &w.rng};
         LEAT_CHECK_INT(leat_sfu_new(&shards[i], &params), 0);
     }

@@ -334,6 +334,26 @@ static void work__loop_is_shut_down__every_done_is_called(void)
     }
 }
 
+/** Callbacks and the hook count, waiting does not. */
+static void loop__load__counts_what_runs_and_not_the_waiting(void)
+{
+    struct leat_loop *loop = leat_loop_new();
+    unsigned left = 1;
+    struct shot s = {.loop = loop, .left = &left};
+    s.timer = leat_timer_new(loop, on_shot, &s);
+    struct leat_timer *blocker = leat_timer_new(loop, block_then_set, &s); /* 150 ms */
+    leat_timer_set(blocker, leat_now_us() + 50000);
+    run_for(loop, 5000);
+    struct leat_loop_load load = leat_loop_load_of(loop);
+    LEAT_CHECK(load.turns >= 1 && load.longest_us >= 149000);
+    LEAT_CHECK(load.busy_us >= load.longest_us);
+    LEAT_CHECK(load.busy_us < 150000 + LATE_US); /* some 150 ms more were waited for */
+    LEAT_CHECK_INT(load.longest_recent_us, load.longest_us);
+    leat_timer_close(blocker);
+    leat_timer_close(s.timer);
+    leat_loop_free(loop);
+}
+
 LEAT_TESTS(LEAT_TEST(timer__odd_deadlines__never_early_and_soon),
            LEAT_TEST(timer__set_after_a_long_callback__counts_from_now),
            LEAT_TEST(timer__turn_hook_takes_long__not_late_by_it),
@@ -342,6 +362,7 @@ LEAT_TESTS(LEAT_TEST(timer__odd_deadlines__never_early_and_soon),
            LEAT_TEST(timer__closed_in_its_callback__fires_no_more),
            LEAT_TEST(loop__idle__waits_and_does_not_spin),
            LEAT_TEST(loop__stopped_in_a_callback__hook_still_sees_that_turn),
+           LEAT_TEST(loop__load__counts_what_runs_and_not_the_waiting),
            LEAT_TEST(loop__clocks_and_version__plausible),
            LEAT_TEST(signal__raised__reaches_the_loop),
            LEAT_TEST(thread__started__runs_under_its_name_cut_to_fit),

@@ -79,7 +79,7 @@ static enum leat_srtp_verdict send_rtp(struct leat_peer *p, struct leat_span pla
     }
     memcpy(room, plain.data, 12);
     leat_peer_batch_add(&batch, 12, leat_span(plain.data + 12, plain.len - 12));
-    leat_peer_batch_send(&batch, out);
+    leat_peer_batch_send(&batch, 1, out);
     return batch.jobs[0].verdict;
 }
 
@@ -266,6 +266,36 @@ static void states__from_new_to_connected__each_told_once(void)
     LEAT_CHECK_INT(leat_peer_dtls_role(l.peer), LEAT_DTLS_SERVER);
     /* the remote's media may be right behind its Finished */
     LEAT_CHECK_INT(l.from_peer.state_at_finish, LEAT_PEER_CONNECTED);
+    end(&l);
+}
+
+static void times__of_a_join__are_when_each_thing_happened(void)
+{
+    static const uint8_t packet[40] = {0x80, 96, 1, 2, 0, 0, 0, 0, 1, 2, 3, 4};
+    struct line l;
+    prepare(&l);
+    begin(&l);
+    const struct leat_peer_times *t = leat_peer_times_of(l.peer);
+    LEAT_CHECK(t->check_us == 0 && t->selected_us == 0 && t->connected_us == 0 && t->media_us == 0);
+    uint64_t start_us = l.now_us;
+    l.holds_jobs = true;
+    settle(&l);
+    LEAT_CHECK(t->check_us >= start_us && t->selected_us >= t->check_us);
+    LEAT_CHECK(!leat_peer_is_shaking_hands(l.peer));
+    LEAT_CHECK_INT(t->connected_us, 0);
+    l.now_us += SECOND_US;
+    l.holds_jobs = false;
+    settle(&l);
+    LEAT_CHECK(t->connected_us >= start_us + SECOND_US && t->connected_us <= l.now_us);
+    LEAT_CHECK_INT(t->media_us, 0);
+    uint64_t connected_us = t->connected_us;
+    l.now_us += SECOND_US;
+    LEAT_CHECK_INT(
+        leat_client_send_rtp(&l.client, leat_span(packet, sizeof packet), &l.from_client.sink), 0);
+    struct datagram d = l.from_client.items[l.from_client.count - 1];
+    LEAT_CHECK_INT(open_rtp(&l, d), LEAT_SRTP_OK);
+    LEAT_CHECK_INT(t->media_us, l.now_us);
+    LEAT_CHECK_INT(t->connected_us, connected_us);
     end(&l);
 }
 
@@ -644,6 +674,7 @@ static void dtls__last_flight_of_a_silent_peer__is_kept_for_240_s(void)
 }
 
 LEAT_TESTS(LEAT_TEST(states__from_new_to_connected__each_told_once),
+           LEAT_TEST(times__of_a_join__are_when_each_thing_happened),
            LEAT_TEST(texts__every_state_and_end__is_a_word_of_its_own),
            LEAT_TEST(ends__closed_by_the_controller__the_client_is_told),
            LEAT_TEST(ends__closed_by_the_remote__at_once),

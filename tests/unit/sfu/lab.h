@@ -31,6 +31,7 @@ struct lab_line {
 
 struct lab {
     uint64_t now_us;
+    bool holds_jobs; /* settling does none */
     struct leat_rng rng;
     struct leat_sfu *sfu;
     struct leat_dtls_identity *ours, *theirs;
@@ -76,8 +77,12 @@ static inline struct lab *lab_new(size_t peers_max)
     lab->now_us = 5000000;
     lab->from_sfu.sink = lab->from_clients.sink =
         (struct leat_sink){lab_reserve, lab_commit, lab_commit_room};
-    struct leat_sfu_params params = {
-        .generation = 1, .peers_max = peers_max, .packets = 64, .jobs_max = 1, .rng = &lab->rng};
+    struct leat_sfu_params params = {.generation = 1,
+                                     .peers_max = peers_max,
+                                     .packets = 64,
+                                     .jobs_max = 1,
+                                     .waiting_max = 1,
+                                     .rng = &lab->rng};
     if (leat_sfu_new(&lab->sfu, &params) != 0 ||
         leat_dtls_identity_new(&lab->ours, &lab->rng, 1700000000) != 0 ||
         leat_dtls_identity_new(&lab->theirs, &lab->rng, 1700000000) != 0) {
@@ -176,7 +181,7 @@ static inline void lab_settle(struct lab *lab)
         }
         lab->from_clients.count = 0;
         struct leat_sfu_job *job;
-        while ((job = leat_sfu_next_job(lab->sfu, lab->now_us)) != NULL) {
+        while (!lab->holds_jobs && (job = leat_sfu_next_job(lab->sfu, lab->now_us)) != NULL) {
             leat_sfu_job_run(job, &lab->rng);
             leat_sfu_job_done(lab->sfu, job, lab->now_us, &lab->from_sfu.sink);
             has_moved = true;

@@ -98,6 +98,19 @@ static bool probe_signature(struct leat_rng *rng)
     return is_good;
 }
 
+/* FIPS 180-4's "abc". */
+static bool probe_digest(void)
+{
+    static const uint8_t expected[32] = {0xba, 0x78, 0x16, 0xbf, 0x8f, 0x01, 0xcf, 0xea,
+                                         0x41, 0x41, 0x40, 0xde, 0x5d, 0xae, 0x22, 0x23,
+                                         0xb0, 0x03, 0x61, 0xa3, 0x96, 0x17, 0x7a, 0x9c,
+                                         0xb4, 0x10, 0xff, 0x61, 0xf2, 0x00, 0x15, 0xad};
+    unsigned char digest[32];
+    return mbedtls_md(mbedtls_md_info_from_type(MBEDTLS_MD_SHA256), (const unsigned char *)"abc", 3,
+                      digest) == 0 &&
+           memcmp(digest, expected, sizeof(digest)) == 0;
+}
+
 /* ---- the switch ---- */
 
 int leat_dtls_key_exchange_start(bool is_wanted, struct leat_rng *rng)
@@ -107,9 +120,10 @@ int leat_dtls_key_exchange_start(bool is_wanted, struct leat_rng *rng)
         leat__kx_release();
         return 0;
     }
-    bool is_good = leat__kx_take(&reached) && probe_exchange(&reached, rng) && probe_signature(rng);
+    bool is_good = leat__kx_take(&reached) && probe_exchange(&reached, rng) &&
+                   probe_signature(rng) && probe_digest();
     leat__kx_end_watch();
-    if (is_good && reached == LEAT__KX_ALL) {
+    if (is_good && (reached & LEAT__KX_ALL) == LEAT__KX_ALL) {
         return 0;
     }
     leat__kx_release();

@@ -7,6 +7,7 @@
 #include <mbedtls/ecdh.h>
 
 #include "harness.h"
+#include "kx.h"
 #include "library.h"
 
 #define RFC5903_I "C88F01F510D9AC3F70A292DAA2316DE544E9AAB8AFE84049C62A9C57862D1433"
@@ -203,6 +204,49 @@ static void entry_points__switched__are_who_the_switch_says(void)
         mbedtls_mpi_free(&z);
         mbedtls_ecp_keypair_free(&k);
     }
+}
+
+/* ---- SHA-256 ---- */
+
+/* FIPS 180-4's examples: one block, two, and the million. */
+static void sha256__examples__agree(void)
+{
+    static const char two[] = "abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq";
+    static unsigned char million[1000000];
+    memset(million, 'a', sizeof(million));
+    const struct {
+        const void *text;
+        size_t len;
+        const char *digest;
+    } rows[] = {
+        {"abc", 3, "BA7816BF8F01CFEA414140DE5DAE2223B00361A396177A9CB410FF61F20015AD"},
+        {two, sizeof(two) - 1, "248D6A61D20638B8E5C026930C3E6039A33CE45964FF2167F6ECEDD419DB06C1"},
+        {million, sizeof(million),
+         "CDC76E5C9914FB9281A1C7E284D73E67F1809A48A497200E046D39CCC7112CD0"},
+    };
+    for (size_t i = 0; i < 2 * LEAT_ARRAY_LEN(rows); i++) {
+        uint8_t expected[32];
+        unsigned char digest[32] = {0};
+        LEAT_CHECK(use(i % 2 == 0));
+        hex_octets(rows[i / 2].digest, expected, sizeof(expected));
+        LEAT_CHECK_INT(mbedtls_md(mbedtls_md_info_from_type(MBEDTLS_MD_SHA256), rows[i / 2].text,
+                                  rows[i / 2].len, digest),
+                       0);
+        LEAT_CHECK_MEM(digest, sizeof(digest), expected, sizeof(expected));
+    }
+}
+
+/* On other CPUs the library may have instructions of its own. */
+static void sha256__taken_on_x86__is_reached(void)
+{
+    unsigned reached = 0;
+    unsigned char digest[32] = {0};
+    LEAT_CHECK(leat__kx_take(&reached));
+    LEAT_CHECK_INT(mbedtls_md(mbedtls_md_info_from_type(MBEDTLS_MD_SHA256), digest, 1, digest), 0);
+    leat__kx_end_watch();
+#if defined(__x86_64__)
+    LEAT_CHECK_INT(reached, LEAT__KX_SHA256);
+#endif
 }
 
 /* ---- ECDH ---- */
@@ -559,6 +603,7 @@ static void ecdsa__p384__still_works(void)
 LEAT_TESTS(LEAT_TEST(key_exchange__started__is_libcrypto),
            LEAT_TEST(key_exchange__not_wanted__is_the_librarys),
            LEAT_TEST(entry_points__switched__are_who_the_switch_says),
+           LEAT_TEST(sha256__examples__agree), LEAT_TEST(sha256__taken_on_x86__is_reached),
            LEAT_TEST(gen_public__scripted_generator__is_its_scalar),
            LEAT_TEST(compute_shared__rfc5903__agrees), LEAT_TEST(ecdh__against_the_library__agrees),
            LEAT_TEST(compute_shared__no_point_of_the_curve__is_refused),

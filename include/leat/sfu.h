@@ -194,8 +194,9 @@ struct leat_sfu_params {
     size_t waiting_max;
 };
 
-#define LEAT_SFU_CHUNK 256 /**< (packet, receiver) pairs of one leat_sfu_release */
-#define LEAT_SFU_QUEUE 512 /**< packets that wait for one receiver */
+#define LEAT_SFU_CHUNK 256      /**< (packet, receiver) pairs of one leat_sfu_release */
+#define LEAT_SFU_QUEUE 512      /**< packets that wait for one receiver, at most */
+#define LEAT_SFU_QUEUE_FIRST 64 /**< room at first: few receivers ever need more */
 
 struct leat_sfu;
 

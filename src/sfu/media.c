@@ -9,6 +9,8 @@
  * counted and dropped. A track forwards one SSRC at a time; another one takes over when the running
  * one has been silent for SOURCE_SILENT_US, as after a publisher's restart.
  */
+#include <stdlib.h>
+
 #include "private.h"
 
 #define SOURCE_SILENT_US 500000u
@@ -147,17 +149,36 @@ static bool is_open(const struct leat_sfu_sender *sender)
            leat_peer_state_of(sender->slot->peer) == LEAT_PEER_CONNECTED;
 }
 
+/** Twice the room, in order from its start. @return false when it is as large as it gets, or memory
+ * is out. */
+static bool grow_queue(struct leat_sfu_slot *slot)
+{
+    size_t cap = 2 * slot->queue_cap;
+    struct leat_sfu_queued *larger = cap <= LEAT_SFU_QUEUE ? calloc(cap, sizeof *larger) : NULL;
+    if (larger == NULL) {
+        return false;
+    }
+    for (size_t i = 0; i < slot->queue_len; i++) {
+        larger[i] = slot->queue[(slot->queue_head + i) & (slot->queue_cap - 1)];
+    }
+    free(slot->queue);
+    slot->queue = larger;
+    slot->queue_head = 0;
+    slot->queue_cap = cap;
+    return true;
+}
+
 static void push(struct leat_sfu *s, struct leat_sfu_sender *sender, struct leat_packet *packet)
 {
     struct leat_sfu_slot *slot = sender->slot;
-    if (slot->queue_len == LEAT_SFU_QUEUE) {
+    if (slot->queue_len == slot->queue_cap && !grow_queue(slot)) {
         sender->dropped++;
         s->counters.queue_dropped++;
         hold_back(sender);
         leat__sfu_route_state(s, sender, "");
         return;
     }
-    slot->queue[(slot->queue_head + slot->queue_len) % LEAT_SFU_QUEUE] =
+    slot->queue[(slot->queue_head + slot->queue_len) & (slot->queue_cap - 1)] =
         (struct leat_sfu_queued){leat_packet_ref(packet), sender, sender->is_cut};
     slot->queue_len++;
     sender->is_cut = false;

@@ -274,7 +274,8 @@ static int reserve_paths(struct leat_sfu_slot *slot, size_t track_count, size_t 
         }
     }
     if (sender_count > 0 && slot->queue == NULL) {
-        slot->queue = calloc(LEAT_SFU_QUEUE, sizeof *slot->queue);
+        slot->queue = calloc(LEAT_SFU_QUEUE_FIRST, sizeof *slot->queue);
+        slot->queue_cap = LEAT_SFU_QUEUE_FIRST;
         if (slot->queue == NULL) {
             return LEAT_E_NOMEM;
         }
@@ -487,7 +488,7 @@ static void detach(struct leat_sfu *s, struct leat_sfu_slot *slot)
     }
     slot->track_count = 0;
     for (size_t i = 0; i < slot->queue_len; i++) {
-        leat_packet_unref(slot->queue[(slot->queue_head + i) % LEAT_SFU_QUEUE].packet);
+        leat_packet_unref(slot->queue[(slot->queue_head + i) & (slot->queue_cap - 1)].packet);
     }
     slot->queue_len = 0;
     leat_list_remove(&slot->release_node);

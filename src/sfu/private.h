@@ -139,8 +139,8 @@ struct leat_sfu_slot {
     struct leat_sfu_sender **senders;
     size_t track_count, sender_count;
     struct leat_sfu_ssrc *ssrcs;   /**< LEAT_SFU_SSRC_TABLE, NULL without tracks */
-    struct leat_sfu_queued *queue; /**< ring of LEAT_SFU_QUEUE, NULL without senders */
-    size_t queue_head, queue_len;
+    struct leat_sfu_queued *queue; /**< ring of queue_cap (a power of two), NULL without senders */
+    size_t queue_head, queue_len, queue_cap; /**< cap: doubled up to LEAT_SFU_QUEUE */
     char cname[32];
     uint32_t rtcp_ssrc;
     uint64_t report_us; /**< next compound report; LEAT_NEVER before connected */

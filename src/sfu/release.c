@@ -15,7 +15,7 @@ void leat__sfu_withdraw(struct leat_sfu_sender *sender)
 {
     struct leat_sfu_slot *slot = sender->slot;
     for (size_t i = 0; i < slot->queue_len; i++) {
-        struct leat_sfu_queued *q = &slot->queue[(slot->queue_head + i) % LEAT_SFU_QUEUE];
+        struct leat_sfu_queued *q = &slot->queue[(slot->queue_head + i) & (slot->queue_cap - 1)];
         if (q->sender == sender) {
             leat_packet_unref(q->packet);
             q->packet = NULL;
@@ -116,7 +116,7 @@ static size_t take(struct leat_sfu *s, struct outgoing *o, struct leat_sfu_slot 
                    uint64_t now_us, struct leat_sink *out)
 {
     struct leat_sfu_queued q = slot->queue[slot->queue_head];
-    slot->queue_head = (slot->queue_head + 1) % LEAT_SFU_QUEUE;
+    slot->queue_head = (slot->queue_head + 1) & (slot->queue_cap - 1);
     slot->queue_len--;
     if (q.packet == NULL) {
         return 0;

@@ -64,11 +64,11 @@ const char *leat_dtls_library_version(void);
 /* ---- key exchange ---- */
 
 /**
- * Choose who computes ECDH and ECDSA on P-256: libcrypto (a handshake then costs a tenth), or the
- * TLS library itself, which is also what happens without this call. Other curves and RSA are always
- * the library's. An exchange and a signature are tried, and libcrypto stays only when they reach it
- * through the library and agree with the library's own. For the whole process: call it while no
- * other thread uses this module.
+ * Choose who computes ECDH and ECDSA on P-256 and SHA-256: libcrypto (a handshake then costs less
+ * than a tenth), or the TLS library itself, which is also what happens without this call. Other
+ * curves and RSA are always the library's. An exchange and a signature are tried, and libcrypto
+ * stays only when they reach it through the library and agree with the library's own. For the whole
+ * process: call it while no other thread uses this module.
  * @param is_wanted  false: the library itself
  * @return 0, LEAT_E_UNSUPPORTED when libcrypto was wanted but is not in this build or not reached,
  * LEAT_E_CRYPTO when it was and computes something else. After an error the library itself does it.

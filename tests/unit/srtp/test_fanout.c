@@ -17,6 +17,7 @@
 #include "session.h"
 
 #define PACKETS_DEFAULT 1000000
+#define PACKETS_TELLING 20000
 #define ROUND_PACKETS 8000 /* at most, between two changes of the types */
 #define SESSIONS 16
 #define STREAMS 3 /* of each session */
@@ -413,10 +414,12 @@ static void fanout__random_packets__as_libsrtp2_and_all_open(void)
         run_pinned(NULL, levels[i], share);
     }
     LEAT_CHECK(sent + sent_rtcp >= packets);
-    LEAT_CHECK(sent_rtcp > packets / 20);
-    LEAT_CHECK(refused > packets / 400);
-    LEAT_CHECK(no_room > 0);
-    LEAT_CHECK(highest_roc > 1);
+    if (packets >= PACKETS_TELLING) { /* that every kind came often */
+        LEAT_CHECK(sent_rtcp > packets / 20);
+        LEAT_CHECK(refused > packets / 400);
+        LEAT_CHECK(no_room > packets / 400);
+        LEAT_CHECK(highest_roc > 1);
+    }
     printf("%" PRIu64 " RTP, %" PRIu64 " RTCP, %" PRIu64 " refused, %" PRIu64
            " without room, roll-over counter up to %" PRIu64 "\n",
            sent, sent_rtcp, refused, no_room, highest_roc);

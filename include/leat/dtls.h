@@ -28,7 +28,7 @@
 #define LEAT_DTLS_HANDSHAKE_US 30000000u /**< a handshake that takes longer has failed */
 #define LEAT_DTLS_FLIGHT_US 240000000u   /**< how long a server answers a repeated last flight */
 #define LEAT_DTLS_FLIGHT_AGAIN_US 50000u /**< and at most once in this time */
-#define LEAT_DTLS_DATA_MAX 1163          /**< octets of application data in one datagram of ours */
+#define LEAT_DTLS_DATA_MAX 1200          /**< octets of application data in one datagram of ours */
 
 enum leat_dtls_role { LEAT_DTLS_SERVER, LEAT_DTLS_CLIENT };
 
@@ -160,8 +160,8 @@ void leat_dtls_job_end(struct leat_dtls *d, uint64_t now_us);
 
 /** @return false when there is none. */
 bool leat_dtls_next_event(struct leat_dtls *d, struct leat_dtls_event *event);
-/** The next datagram to send (<= LEAT_DTLS_MTU), valid until the next call on d. @return false when
- * there is none. */
+/** The next datagram to send (<= LEAT_DTLS_MTU; application data has what was given and up to 37
+ * octets more), valid until the next call on d. @return false when there is none. */
 bool leat_dtls_next_datagram(struct leat_dtls *d, struct leat_span *out);
 /** LEAT_NEVER while a job runs, after the end, and when connected without a flight that may have to
  * be repeated: ask again after each call. */
@@ -172,9 +172,9 @@ void leat_dtls_settled(struct leat_dtls *d);
 /** The next application data, with params.takes_data; valid until the next call on d. @return false
  * when there is none. */
 bool leat_dtls_next_data(struct leat_dtls *d, struct leat_span *out);
-/** Queue one datagram of application data, 1 to LEAT_DTLS_DATA_MAX octets. @return 0, LEAT_E_STATE
- * (not connected), LEAT_E_RANGE, LEAT_E_AGAIN (too many datagrams wait to be sent) or
- * LEAT_E_CRYPTO. */
+/** Queue one datagram of application data, 1 to LEAT_DTLS_DATA_MAX octets: whether the path takes
+ * it is the caller's to know. @return 0, LEAT_E_STATE (not connected), LEAT_E_RANGE, LEAT_E_AGAIN
+ * (too many datagrams wait to be sent) or LEAT_E_CRYPTO. */
 int leat_dtls_send(struct leat_dtls *d, struct leat_span data);
 /** Queue a close_notify (established) or a fatal alert (in the handshake); ends with
  * LEAT_DTLS_END_CLOSED. */

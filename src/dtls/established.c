@@ -69,8 +69,8 @@ void leat__dtls_established_forget_flight(struct leat__dtls_established *e)
 int leat__dtls_established_send(struct leat__dtls_established *e, uint8_t type,
                                 struct leat_span plain)
 {
-    uint8_t record[LEAT_DTLS_MTU];
-    if (plain.len > sizeof(record) - leat__dtls_protection_overhead(&e->protection)) {
+    uint8_t record[LEAT_DTLS_DATA_MAX + LEAT__DTLS_RECORD_OVERHEAD_MAX];
+    if (plain.len > LEAT_DTLS_DATA_MAX) {
         return LEAT_E_RANGE;
     }
     size_t len = leat__dtls_protection_seal(&e->protection, type, plain, record);

@@ -471,7 +471,7 @@ int leat_dtls_send(struct leat_dtls *d, struct leat_span data)
     if (d->state != CONNECTED) {
         return LEAT_E_STATE;
     }
-    if (data.len == 0 || data.len > LEAT_DTLS_DATA_MAX) {
+    if (data.len == 0) {
         return LEAT_E_RANGE;
     }
     return leat__dtls_established_send(d->established, LEAT__DTLS_TYPE_APPLICATION_DATA, data);

@@ -74,9 +74,9 @@ static void check_sent(struct run *r)
     while (leat__dtls_queue_pop(&r->out, &d)) {
         struct leat_reader reader;
         struct leat__dtls_record rec;
-        uint8_t plain[LEAT_DTLS_MTU];
+        uint8_t plain[LEAT_DTLS_DATA_MAX + LEAT__DTLS_RECORD_OVERHEAD_MAX];
         size_t len;
-        must(d.len <= LEAT_DTLS_MTU);
+        must(d.len <= sizeof(plain));
         if (d.len == sizeof(flight) && memcmp(d.data, flight, d.len) == 0) {
             must(r->now_us >= r->again_us);
             r->again_us = r->now_us + LEAT_DTLS_FLIGHT_AGAIN_US;

@@ -59,7 +59,7 @@ struct kx {
     unsigned *reached;
 };
 
-/* NULL: likewise. */
+/* NULL: likewise, and the library's own SHA-256 was not looked for yet. */
 static _Atomic(struct kx *) current;
 
 /* ---- the switch ---- */
@@ -86,6 +86,21 @@ static struct kx *kx_new(void)
     if (kx != NULL) {
         kx->next_sha256 = find_sha256();
     }
+    return kx;
+}
+
+/* The present one, or one that hands everything on. NULL without memory. */
+static const struct kx *kx_present(void)
+{
+    struct kx *kx = atomic_load_explicit(&current, memory_order_acquire);
+    if (kx != NULL) {
+        return kx;
+    }
+    struct kx *fresh = kx_new();
+    if (fresh == NULL || atomic_compare_exchange_strong(&current, &kx, fresh)) {
+        return fresh;
+    }
+    kx_free(fresh); /* another thread was first */
     return kx;
 }
 
@@ -536,7 +551,7 @@ REPLACES int mbedtls_ecdsa_write_signature(mbedtls_ecdsa_context *ctx, mbedtls_m
 REPLACES int mbedtls_internal_sha256_process(mbedtls_sha256_context *ctx,
                                              const unsigned char data[64])
 {
-    const struct kx *kx = atomic_load_explicit(&current, memory_order_acquire);
+    const struct kx *kx = kx_present();
     if (kx == NULL || kx->group == NULL) {
         sha256_fn next = kx != NULL ? kx->next_sha256 : find_sha256();
         return next != NULL ? next(ctx, data) : MBEDTLS_ERR_PLATFORM_FEATURE_UNSUPPORTED;

@@ -21,7 +21,7 @@
 #define TRIES 10 /* of a run, until nobody takes the CPU away in it */
 #define REASONS_MAX 32
 #define TEXT_MAX 400
-#define FIELDS 10
+#define FIELDS 11
 
 struct entry {
     struct bench_row row;
@@ -54,9 +54,10 @@ struct bench {
     size_t reason_count;
 };
 
-static const char *const field_names[FIELDS] = {"op",    "side",  "suite",  "backend", "provider",
-                                                "level", "cache", "octets", "batch",   "sessions"};
-#define FIRST_NUMBER 7
+static const char *const field_names[FIELDS] = {"op",       "side",  "suite",   "backend",
+                                                "provider", "level", "cache",   "unit",
+                                                "octets",   "batch", "sessions"};
+#define FIRST_NUMBER 8
 
 uint64_t bench_now(void)
 {
@@ -99,7 +100,7 @@ void *bench_context(struct bench *b, size_t size)
 static void write_field(char out[static 64], const struct bench_key *key, size_t field)
 {
     const char *const texts[] = {key->op,       key->side,  key->suite, key->backend,
-                                 key->provider, key->level, key->cache};
+                                 key->provider, key->level, key->cache, key->unit};
     const unsigned numbers[] = {key->octets, key->batch, key->sessions};
 
     out[0] = '\0';

@@ -26,6 +26,7 @@ struct bench_key {
     const char *provider; /**< "mbedtls", "openssl", "ipsecmb", "libsrtp2-stock", "leat", ... */
     const char *level;    /**< CPU level of the provider, where a row pins it */
     const char *cache;    /**< "hot" or "cold" */
+    const char *unit;     /**< of the figure, where it is not nanoseconds: "heap-octets" */
     unsigned octets, batch, sessions;
 };
 
@@ -38,7 +39,8 @@ struct bench_row {
     /**
      * Do the operation at least `times` times (a batch of n counts n). It may round up.
      * @param done  how often it was done
-     * @return nanoseconds that count, or 0: the harness's own clock around the call counts
+     * @return nanoseconds (or what the key's unit says) that count, or 0: the harness's own clock
+     * around the call counts
      */
     uint64_t (*run)(void *context, uint64_t times, uint64_t *done);
     void *context; /**< lives as long as the program */

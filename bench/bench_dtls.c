@@ -8,6 +8,7 @@
  *   1.2, use_srtp and no cookie, from making the association to freeing it. Certificates, keys and
  *   prepared configurations are there before. A row of either side runs both.
  * - certificate: a fresh P-256 key and its self-signed certificate, and free.
+ * - record-*: see dtls_records.c.
  */
 #include "bench.h"
 
@@ -15,7 +16,7 @@
 
 #include <leat/dtls.h>
 
-#include "dtls_pair.h"
+#include "dtls_records.h"
 
 #define NOW_US 1000000u /* no time passes in a handshake */
 
@@ -262,6 +263,7 @@ static void declare(struct bench *b)
     add_group(b, HANDSHAKE_SERVER, with_default_groups, LEAT_ARRAY_LEN(with_default_groups));
     add_group(b, HANDSHAKE_CLIENT, with_default_groups, LEAT_ARRAY_LEN(with_default_groups));
     add_group(b, CERTIFICATE, with_p256, LEAT_ARRAY_LEN(with_p256));
+    records_declare(b);
 }
 
 int main(int argc, char **argv)

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* OpenSSL on both sides, through memory BIOs: defaults, but one suite, no session ticket, and P-256
- * alone where the row says so. */
-#include "dtls_pair.h"
+ * alone where the row says so. Records go by SSL_write and SSL_read. */
+#include "dtls_records.h"
 
 #ifdef BENCH_OPENSSL
+
+#include <stdlib.h>
 
 #include <openssl/ec.h>
 #include <openssl/ssl.h>
@@ -49,8 +51,13 @@ static int on_verify(int is_trusted, X509_STORE_CTX *store)
     return 1;
 }
 
-static SSL_CTX *context_new(const SSL_METHOD *method, bool has_default_groups)
+static SSL_CTX *context_new(const SSL_METHOD *method, bool has_default_groups,
+                            enum record_suite suite)
 {
+    static const char *const suites[RECORD_SUITES] = {
+        [RECORD_AES_128_GCM] = "ECDHE-ECDSA-AES128-GCM-SHA256",
+        [RECORD_AES_256_GCM] = "ECDHE-ECDSA-AES256-GCM-SHA384",
+        [RECORD_CHACHA20_POLY1305] = "ECDHE-ECDSA-CHACHA20-POLY1305"};
     SSL_CTX *c = SSL_CTX_new(method);
     if (c == NULL) {
         return NULL;
@@ -59,7 +66,7 @@ static SSL_CTX *context_new(const SSL_METHOD *method, bool has_default_groups)
     SSL_CTX_set_session_cache_mode(c, SSL_SESS_CACHE_OFF);
     SSL_CTX_set_verify(c, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, on_verify);
     if (SSL_CTX_set_min_proto_version(c, DTLS1_2_VERSION) != 1 ||
-        SSL_CTX_set_cipher_list(c, "ECDHE-ECDSA-AES128-GCM-SHA256") != 1 ||
+        SSL_CTX_set_cipher_list(c, suites[suite]) != 1 ||
         (!has_default_groups && SSL_CTX_set1_groups_list(c, "P-256") != 1) ||
         SSL_CTX_set_tlsext_use_srtp(c, "SRTP_AES128_CM_SHA1_80") != 0 || /* 0 is success */
         SSL_CTX_use_certificate(c, shared.certificate) != 1 ||
@@ -79,18 +86,23 @@ static void take_down(void)
     memset(&shared, 0, sizeof(shared));
 }
 
-static bool set_up(const struct pair_method *m, const char **why)
+static bool set_up_for(bool has_default_groups, enum record_suite suite, const char **why)
 {
     if (!make_certificate(&shared.certificate, &shared.key) ||
-        (shared.contexts[PAIR_SERVER] = context_new(DTLS_server_method(), m->has_default_groups)) ==
-            NULL ||
-        (shared.contexts[PAIR_CLIENT] = context_new(DTLS_client_method(), m->has_default_groups)) ==
-            NULL) {
+        (shared.contexts[PAIR_SERVER] =
+             context_new(DTLS_server_method(), has_default_groups, suite)) == NULL ||
+        (shared.contexts[PAIR_CLIENT] =
+             context_new(DTLS_client_method(), has_default_groups, suite)) == NULL) {
         take_down();
         *why = "OpenSSL refuses its set-up";
         return false;
     }
     return true;
+}
+
+static bool set_up(const struct pair_method *m, const char **why)
+{
+    return set_up_for(m->has_default_groups, RECORD_AES_128_GCM, why);
 }
 
 static SSL *side_new(size_t side)
@@ -172,6 +184,98 @@ const struct pair_method pair_openssl_default = {
     .take_down = take_down,
     .shake_hands = shake_hands,
     .has_default_groups = true,
+};
+
+/* ---- records ---- */
+
+struct association {
+    SSL *sides[2];
+};
+
+static bool record_seal(void *association, const uint8_t *data, size_t len)
+{
+    SSL *ssl = ((struct association *)association)->sides[PAIR_SERVER];
+    return SSL_write(ssl, data, (int)len) == (int)len && BIO_reset(SSL_get_wbio(ssl)) == 1;
+}
+
+static size_t record_prepare(void *association, const uint8_t *data, size_t len,
+                             uint8_t out[static 1500])
+{
+    SSL *ssl = ((struct association *)association)->sides[PAIR_CLIENT];
+    int size =
+        SSL_write(ssl, data, (int)len) == (int)len ? BIO_read(SSL_get_wbio(ssl), out, 1500) : 0;
+    return size > 0 ? (size_t)size : 0;
+}
+
+static bool record_open(void *association, const uint8_t *record, size_t record_len, size_t len)
+{
+    SSL *ssl = ((struct association *)association)->sides[PAIR_SERVER];
+    uint8_t plain[1500];
+    return BIO_write(SSL_get_rbio(ssl), record, (int)record_len) == (int)record_len &&
+           SSL_read(ssl, plain, sizeof(plain)) == (int)len;
+}
+
+static void record_disconnect(void *association)
+{
+    struct association *a = association;
+    SSL_free(a->sides[PAIR_SERVER]);
+    SSL_free(a->sides[PAIR_CLIENT]);
+    free(a);
+    take_down();
+}
+
+static void *record_connect(const struct record_method *m, enum record_suite suite,
+                            struct record_heap *heap, const char **why)
+{
+    (void)m;
+    if (!set_up_for(false, suite, why)) {
+        return NULL;
+    }
+    struct association *a = bench_alloc(sizeof(*a));
+    a->sides[PAIR_CLIENT] = side_new(PAIR_CLIENT);
+    size_t before = records_heap();
+    a->sides[PAIR_SERVER] = side_new(PAIR_SERVER);
+    heap->established = records_heap() - before;
+    bool is_good = a->sides[0] != NULL && a->sides[1] != NULL, is_over = false;
+    for (int turn = 0; is_good && !is_over && turn < PAIR_TURNS_MAX; turn++) {
+        size_t i = turn % 2 == 0 ? PAIR_CLIENT : PAIR_SERVER;
+        before = records_heap();
+        (void)SSL_do_handshake(a->sides[i]);
+        heap->established += i == PAIR_SERVER ? records_heap() - before : 0;
+        heap->half_open = turn == 1 ? heap->established : heap->half_open;
+        is_good = carry(a->sides[i], a->sides[1 - i]);
+        is_over = SSL_is_init_finished(a->sides[0]) && SSL_is_init_finished(a->sides[1]);
+    }
+    if (!is_over) {
+        record_disconnect(a);
+        *why = "OpenSSL has not come to the end of a handshake";
+        return NULL;
+    }
+    return a;
+}
+
+static bool record_key(const struct record_method *m, enum record_suite suite)
+{
+    static const uint8_t key[32] = {1};
+    const EVP_CIPHER *ciphers[RECORD_SUITES] = {[RECORD_AES_128_GCM] = EVP_aes_128_gcm(),
+                                                [RECORD_AES_256_GCM] = EVP_aes_256_gcm(),
+                                                [RECORD_CHACHA20_POLY1305] =
+                                                    EVP_chacha20_poly1305()};
+    EVP_CIPHER_CTX *c = EVP_CIPHER_CTX_new();
+    bool is_good = c != NULL && EVP_EncryptInit_ex(c, ciphers[suite], NULL, key, NULL) == 1;
+    (void)m;
+    EVP_CIPHER_CTX_free(c);
+    return is_good;
+}
+
+const struct record_method records_openssl = {
+    .provider = "openssl-plain",
+    .connect = record_connect,
+    .disconnect = record_disconnect,
+    .seal = record_seal,
+    .prepare = record_prepare,
+    .open = record_open,
+    .key = record_key,
 };
 
 #endif

@@ -66,4 +66,15 @@ static inline size_t wire_get(struct wire *w, const uint8_t **out)
     return w->len[w->next++];
 }
 
+/** A copy of it. */
+static inline size_t wire_take(struct wire *w, uint8_t out[static 1500])
+{
+    const uint8_t *data = NULL;
+    size_t len = wire_get(w, &data);
+    if (len != 0) {
+        memcpy(out, data, len);
+    }
+    return len;
+}
+
 #endif

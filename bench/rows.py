@@ -2,7 +2,7 @@
 """Rows as the bench programs print them: reading, choosing, tables."""
 import json
 
-KEY = ("bench", "op", "side", "suite", "backend", "provider", "level", "cache", "octets", "batch", "sessions")
+KEY = ("bench", "op", "side", "suite", "backend", "provider", "level", "cache", "unit", "octets", "batch", "sessions")
 FIGURES = ("ns", "min", "max", "runs")
 
 

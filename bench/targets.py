@@ -6,6 +6,7 @@ CM = "bench=srtp suite=AES_CM_128_HMAC_SHA1_80 octets=1200 cache=hot"
 GCM = "bench=srtp suite=AEAD_AES_128_GCM octets=1200 cache=hot"
 BATCH = "op=protect batch=16"
 HANDSHAKE = "bench=dtls op=handshake side=server suite=ECDHE-ECDSA-AES128-GCM-SHA256/P-256"
+RECORD = "bench=dtls op=record-encrypt suite=AES-128-GCM octets=1200"
 OURS = "provider=auto"
 STOCK = "provider=libsrtp2-stock"
 
@@ -34,6 +35,8 @@ TARGETS = (
     ("handshake, server side, over plain mbedTLS", f"{HANDSHAKE} backend=mbedtls provider=openssl",
      f"{HANDSHAKE} provider=mbedtls-plain", 1 / 10),
     ("the same over OpenSSL", f"{HANDSHAKE} backend=mbedtls provider=openssl", f"{HANDSHAKE} provider=openssl-plain", 0.7),
+    ("DTLS record encrypt GCM-128, 1200 octets, over SSL_write", f"{RECORD} {OURS}", f"{RECORD} provider=openssl-plain", 1 / 2),
+    ("the same over mbedtls_ssl_write", f"{RECORD} {OURS}", f"{RECORD} provider=mbedtls-plain", 1 / 10),
 )
 
 

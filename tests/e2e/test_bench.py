@@ -17,7 +17,7 @@ import rows
 
 FAKE = BUILD / "tests/unit/bench/fake_bench"
 PROGRAMS = {path.stem[len("bench_"):]: BUILD / "bench" / path.stem for path in sorted((ROOT / "bench").glob("bench_*.c"))}
-TEXTS = {"bench", "op", "side", "suite", "backend", "provider", "level", "cache"}
+TEXTS = {"bench", "op", "side", "suite", "backend", "provider", "level", "cache", "unit"}
 NUMBERS = {"octets", "batch", "sessions", "runs"}
 # Rows of every kind that are quick to set up.
 SAMPLES = {

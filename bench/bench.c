@@ -1,40 +1,33 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The harness: arguments, the choice of rows, timing in interleaved rounds, output.
+ * The harness: the choice of rows, timing in interleaved rounds, output.
  *
  * The process stays on one CPU. Each row is first calibrated to a number of operations that fills a
  * slice of time, which also warms it; then the rows of a group take turns, so that whatever slows
- * the machine for a while slows all of them.
+ * the machine for a while slows all of them. Slices are shorter than what the scheduler gives a
+ * process at a time, so that on a busy machine too most runs are undisturbed.
  */
-#include <errno.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "bench.h"
+#include "options.h"
 
-#define RUNS_MAX 1000
-#define FILTERS_MAX 16
+#define TRIES 10 /* of a run, until nobody takes the CPU away in it */
 #define REASONS_MAX 32
 #define TEXT_MAX 400
-#define FIELDS 8
-
-struct options {
-    const char *filters[FILTERS_MAX]; /* a row that matches one of them is taken */
-    size_t filter_count;
-    unsigned runs;
-    uint64_t slice_ns;
-    bool is_json, is_list;
-};
+#define FIELDS 11
 
 struct entry {
     struct bench_row row;
     size_t group;
     uint64_t times; /* operations that fill a slice */
-    double ns[RUNS_MAX];
+    double ns[BENCH_RUNS_MAX];
 };
 
 /* Why rows cannot run here, each reason once. */
@@ -44,20 +37,27 @@ struct reason {
     size_t count;
 };
 
+struct context {
+    struct context *next;
+    _Alignas(64) uint8_t data[];
+};
+
 struct bench {
     const char *name;
-    struct options options;
+    struct bench_options options;
     struct entry **entries; /* those chosen, in the order of their declaration */
     size_t count, room, group;
-    size_t done; /* rows behind us, for the progress line */
+    struct context *contexts; /* of all rows, the chosen and the others */
+    size_t done;              /* rows behind us, for the progress line */
     int widths[FIELDS];
     struct reason reasons[REASONS_MAX];
     size_t reason_count;
 };
 
-static const char *const field_names[FIELDS] = {"op",    "suite",  "provider", "level",
-                                                "cache", "octets", "batch",    "sessions"};
-#define FIRST_NUMBER 5
+static const char *const field_names[FIELDS] = {"op",       "side",  "suite",   "backend",
+                                                "provider", "level", "cache",   "unit",
+                                                "octets",   "batch", "sessions"};
+#define FIRST_NUMBER 8
 
 uint64_t bench_now(void)
 {
@@ -83,12 +83,24 @@ void *bench_alloc(size_t size)
     return memory;
 }
 
+void *bench_context(struct bench *b, size_t size)
+{
+    struct context *c = aligned_alloc(64, (sizeof(*c) + size + 63) / 64 * 64);
+
+    bench_must(c != NULL, "allocation of memory");
+    memset(c->data, 0, size);
+    c->next = b->contexts;
+    b->contexts = c;
+    return c->data;
+}
+
 /* ---- rows ---- */
 
 /* A field as text; empty where it does not apply. */
 static void write_field(char out[static 64], const struct bench_key *key, size_t field)
 {
-    const char *const texts[] = {key->op, key->suite, key->provider, key->level, key->cache};
+    const char *const texts[] = {key->op,       key->side,  key->suite, key->backend,
+                                 key->provider, key->level, key->cache, key->unit};
     const unsigned numbers[] = {key->octets, key->batch, key->sessions};
 
     out[0] = '\0';
@@ -114,45 +126,12 @@ static void write_key(char out[static TEXT_MAX], const char *bench, const struct
     }
 }
 
-/* A word with '=' stands for a whole field, so that batch=1 is not batch=16; any other word may
- * stand anywhere. */
-static bool word_matches(const char *text, const char *word, size_t len)
-{
-    bool is_field = memchr(word, '=', len) != NULL;
-
-    for (const char *at = text; *at != '\0'; at++) {
-        if (strncmp(at, word, len) == 0 &&
-            (!is_field || ((at == text || at[-1] == ' ') && (at[len] == ' ' || at[len] == '\0')))) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static bool filter_matches(const char *text, const char *filter)
-{
-    for (const char *at = filter; *at != '\0';) {
-        size_t len = strcspn(at, " ");
-
-        if (len > 0 && !word_matches(text, at, len)) {
-            return false;
-        }
-        at += len + (at[len] == ' ');
-    }
-    return true;
-}
-
 static bool is_chosen(const struct bench *b, const struct bench_key *key)
 {
     char text[TEXT_MAX];
 
     write_key(text, b->name, key);
-    for (size_t i = 0; i < b->options.filter_count; i++) {
-        if (filter_matches(text, b->options.filters[i])) {
-            return true;
-        }
-    }
-    return b->options.filter_count == 0;
+    return bench_options_match(&b->options, text);
 }
 
 void bench_group(struct bench *b)
@@ -214,17 +193,14 @@ static uint64_t time_once(const struct entry *e, uint64_t times, uint64_t *done,
 }
 
 /* Grow until a run fills the slice. A row that counts little of its time must not take for ever, so
- * the time that went by is bounded too; not that of the very first run, which may have more to do.
+ * the time that went by is bounded too. The very first run tells nothing: it may have more to do.
  */
 static void calibrate(const struct bench *b, struct entry *e)
 {
     uint64_t slice = b->options.slice_ns;
     uint64_t first, first_wall;
 
-    if (time_once(e, 1, &first, &first_wall) >= slice) {
-        e->times = 1;
-        return;
-    }
+    time_once(e, 1, &first, &first_wall);
     for (uint64_t times = 1;; times *= 2) {
         uint64_t done, wall;
         uint64_t ns = time_once(e, times, &done, &wall);
@@ -238,6 +214,40 @@ static void calibrate(const struct bench *b, struct entry *e)
             return;
         }
     }
+}
+
+/* How often the system has taken the CPU away from us. */
+static long preemptions(void)
+{
+    struct rusage usage;
+
+    return getrusage(RUSAGE_SELF, &usage) == 0 ? usage.ru_nivcsw : 0;
+}
+
+/* One run's nanoseconds an operation, after a shorter one that is not timed: caches and, for wide
+ * vectors, the clock rate are still those of the row before. A run in which the CPU went to
+ * somebody else tells of him, so it is repeated; if that does not help, the least disturbed counts.
+ */
+static double time_run(const struct entry *e)
+{
+    double least = 0;
+
+    for (int i = 0; i < TRIES; i++) {
+        uint64_t done, wall, ns;
+        long before;
+        double each;
+
+        time_once(e, (e->times + 3) / 4, &done, &wall);
+        before = preemptions();
+        ns = time_once(e, e->times, &done, &wall);
+        each = (double)ns / (double)done;
+
+        if (preemptions() == before) {
+            return each;
+        }
+        least = i == 0 || each < least ? each : least;
+    }
+    return least;
 }
 
 static void note_reason(struct bench *b, const struct bench_key *key, const char *why)
@@ -284,13 +294,8 @@ static size_t time_group(struct bench *b, struct entry **entries, size_t count)
     }
     for (unsigned run = 0; run < b->options.runs; run++) {
         for (size_t i = 0; i < ready; i++) {
-            struct entry *e = entries[i];
-            uint64_t done, wall;
-            uint64_t ns;
-
-            show_progress(b, e, run + 1);
-            ns = time_once(e, e->times, &done, &wall);
-            e->ns[run] = (double)ns / (double)done;
+            show_progress(b, entries[i], run + 1);
+            entries[i]->ns[run] = time_run(entries[i]);
         }
     }
     for (size_t i = 0; i < ready; i++) {
@@ -412,84 +417,6 @@ static void print_reasons(const struct bench *b)
 
 /* ---- the program ---- */
 
-static void usage(FILE *out, const char *name)
-{
-    fprintf(
-        out,
-        "usage: bench_%s [--filter WORDS]... [--runs N] [--quick] [--json | --list]\n"
-        "  --filter WORDS  only rows that match all of the words, as 'op=protect batch=16' or\n"
-        "                  parts of them; given again: or all of these\n"
-        "  --runs N        interleaved runs that the median is of, 1 to %d (9, with --quick 3)\n"
-        "  --quick         shorter runs\n"
-        "  --json          one object a line\n"
-        "  --list          the rows, without running them\n",
-        name, RUNS_MAX);
-}
-
-static bool parse_runs(unsigned *runs, const char *text)
-{
-    char *end;
-    unsigned long value;
-
-    errno = 0;
-    value = strtoul(text, &end, 10);
-    if (text[0] < '0' || text[0] > '9' || *end != '\0' || errno != 0 || value < 1 ||
-        value > RUNS_MAX) {
-        return false;
-    }
-    *runs = (unsigned)value;
-    return true;
-}
-
-/* @return -1: go on; otherwise the exit status. */
-static int parse(struct options *o, int argc, char **argv, const char *name)
-{
-    bool is_quick = false;
-
-    for (int i = 1; i < argc; i++) {
-        const char *word = argv[i];
-        const char *value = i + 1 < argc ? argv[i + 1] : NULL;
-
-        if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) {
-            usage(stdout, name);
-            return 0;
-        } else if (strcmp(word, "--json") == 0) {
-            o->is_json = true;
-        } else if (strcmp(word, "--list") == 0) {
-            o->is_list = true;
-        } else if (strcmp(word, "--quick") == 0) {
-            is_quick = true;
-        } else if (strcmp(word, "--runs") == 0) {
-            if (value == NULL || !parse_runs(&o->runs, value)) {
-                fprintf(stderr, "bench_%s: argument %d: --runs takes a number from 1 to %d%s%s\n",
-                        name, i, RUNS_MAX, value != NULL ? ", not " : "",
-                        value != NULL ? value : "");
-                return 2;
-            }
-            i++;
-        } else if (strcmp(word, "--filter") == 0) {
-            if (value == NULL || o->filter_count == FILTERS_MAX) {
-                fprintf(
-                    stderr,
-                    "bench_%s: argument %d: --filter takes words, and stands at most %d times\n",
-                    name, i, FILTERS_MAX);
-                return 2;
-            }
-            o->filters[o->filter_count++] = value;
-            i++;
-        } else {
-            fprintf(stderr, "bench_%s: argument %d: '%s' is no option\n", name, i, word);
-            usage(stderr, name);
-            return 2;
-        }
-    }
-    o->slice_ns = is_quick ? 1000000 : 5000000;
-    if (o->runs == 0) {
-        o->runs = is_quick ? 3 : 9;
-    }
-    return -1;
-}
-
 static void stay_on_this_cpu(void)
 {
     cpu_set_t set;
@@ -531,7 +458,7 @@ static void run_all(struct bench *b)
 int bench_main(int argc, char **argv, const char *name, void (*declare)(struct bench *b))
 {
     static struct bench b;
-    int status = parse(&b.options, argc, argv, name);
+    int status = bench_options_parse(&b.options, argc, argv, name);
 
     if (status >= 0) {
         return status;

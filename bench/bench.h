@@ -20,10 +20,13 @@
  */
 struct bench_key {
     const char *op;       /**< "protect", "hmac-sha1", "set-up", ... */
+    const char *side;     /**< "server" or "client" */
     const char *suite;    /**< the profile or algorithm where the op leaves it open */
+    const char *backend;  /**< the library whose protocol engine runs, where ours has a choice */
     const char *provider; /**< "mbedtls", "openssl", "ipsecmb", "libsrtp2-stock", "leat", ... */
     const char *level;    /**< CPU level of the provider, where a row pins it */
     const char *cache;    /**< "hot" or "cold" */
+    const char *unit;     /**< of the figure, where it is not nanoseconds: "heap-octets" */
     unsigned octets, batch, sessions;
 };
 
@@ -36,7 +39,8 @@ struct bench_row {
     /**
      * Do the operation at least `times` times (a batch of n counts n). It may round up.
      * @param done  how often it was done
-     * @return nanoseconds that count, or 0: the harness's own clock around the call counts
+     * @return nanoseconds (or what the key's unit says) that count, or 0: the harness's own clock
+     * around the call counts
      */
     uint64_t (*run)(void *context, uint64_t times, uint64_t *done);
     void *context; /**< lives as long as the program */
@@ -55,6 +59,8 @@ uint64_t bench_now(void);
 void bench_must(bool is_ok, const char *what);
 /** Zeroed memory, or the end of the program. */
 void *bench_alloc(size_t size);
+/** The same for the context of a row, which lives as long as the program: not to be freed. */
+void *bench_context(struct bench *b, size_t size);
 
 /** Keep a result alive for the compiler. */
 static inline void bench_keep(const void *p)

@@ -3,55 +3,38 @@
  * SRTP: protect, unprotect and set-up, under each crypto provider, by packaged libsrtp2, and as
  * bare bursts of ipsec-mb without any framing.
  *
- * A lot is what one timing covers: 64 packets (256 when cold), or one batch where that is more.
- * What a caller would have at hand is made before it, untimed: jobs, headers with fresh sequence
- * numbers, packets to unprotect. Sequence numbers go on from lot to lot, so no index is used twice.
- * Peers take turns, so with as many peers as a batch is long, each packet of the batch has a key of
- * its own. All packets of a lot share one payload, and each goes to a buffer of its own.
+ * A lot is what one timing covers: 64 packets, up to 256 when cold. What a caller would have at
+ * hand is made before it, untimed: jobs, headers with fresh sequence numbers, packets to unprotect.
+ * Sequence numbers go on from lot to lot, so no index is used twice. Peers take turns, so with as
+ * many peers as a batch is long, each packet of the batch has a key of its own. All packets of a
+ * lot share one payload; a batch is written to the buffers of the one before, as bare bursts do.
  *
- *   protect         leat_srtp_protect_batch in batches; libsrtp2 protects in place, so it copies
- * header and payload first, packet by packet protect-single  leat_srtp_protect; the header is
- * written in front of the payload within the timing protect-rtcp    leat_srtp_protect_rtcp of a
- * report of 100 octets unprotect       leat_srtp_unprotect; the packets come from a sender of ours
- *   set-up          keys to first protected packet of 1200 octets, and free, while so many other
- *                   sessions live (none where the row has no count: then libsrtp2's NSS starts and
- *                   stops each time)
+ * - protect: leat_srtp_protect_batch; libsrtp2 protects in place, one packet after the other, so it
+ *   copies header and payload first.
+ * - protect-single: leat_srtp_protect; the header is put before the payload within the timing.
+ * - protect-rtcp: leat_srtp_protect_rtcp of a report of 100 octets.
+ * - unprotect: leat_srtp_unprotect; the packets come from a sender of ours.
+ * - set-up: keys to first protected packet of 1200 octets, and free, while so many other sessions
+ *   live. Without a count none does: libsrtp2's NSS then starts and stops each time.
  *
  * Provider "auto" is what leat_crypto_start chooses, the others are pinned.
  *
- * hot:  peers take turns in order, nothing else runs between lots. With more peers than the caches
- *       hold, a peer's state is not in them when its turn comes again.
- * cold: peers take turns in a shuffled order, and before each lot a buffer larger than the second
- *       level cache is walked, untimed; then what the caller has just made (jobs, headers, payload,
- *       packets to unprotect) is touched. So the peers' states and the buffers written to come from
- *       beyond the second level. A lot visits a peer once, or as often as its batch is longer.
+ * - hot: peers take turns in order, nothing else runs between lots. With more peers than the caches
+ *   hold, a peer's state is not in them when its turn comes again.
+ * - cold: peers take turns in a shuffled order, and before each lot a buffer larger than the second
+ *   level cache is walked, untimed; then what the caller has just made (jobs, headers, payload,
+ *   packets to unprotect) is touched. So the peers' states and the buffers written to come from
+ *   beyond the second level, and no buffer is written to twice. A lot visits a peer once.
  */
 #include "bench.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "raw_ipsecmb.h"
-#include "srtp_sessions.h"
+#include "srtp_lot.h"
 
-#define HEADER_LEN 12
-#define OCTETS_MAX 1400
-#define ROOM                                                                                       \
-    1664 /* for a packet and its trailer; no power of two, which would share cache sets            \
-          */
-#define LOT_HOT 64
-#define LOT_COLD 256
-#define LOT_SET_UP 8
-#define EVICT_OCTETS (4u << 20)
 #define SPECS_MAX 2048
 #define CANDIDATES_MAX 12
-
-struct suite {
-    const char *name;
-    enum leat_srtp_profile profile;
-    bool is_main; /* crossed in full */
-};
 
 static const struct suite suites[] = {
     {"AES_CM_128_HMAC_SHA1_80", LEAT_SRTP_AES128_CM_SHA1_80, true},
@@ -63,18 +46,8 @@ static const struct suite suites[] = {
 /* Of the provider that has levels, those below the machine's best that are worth a row. */
 static const char *const levels[] = {"avx2", "sse"};
 
-enum op { PROTECT, PROTECT_SINGLE, PROTECT_RTCP, UNPROTECT, SET_UP };
-
 static const char *const op_names[] = {"protect", "protect-single", "protect-rtcp", "unprotect",
                                        "set-up"};
-
-/* What a row measures, without its candidate: what the rows of a group have in common. */
-struct point {
-    enum op op;
-    const struct suite *suite;
-    unsigned octets, batch, sessions;
-    bool is_cold;
-};
 
 struct spec {
     struct point point;
@@ -93,239 +66,6 @@ static struct spec specs[SPECS_MAX];
 static size_t spec_count;
 static bool is_quick;
 
-static struct {
-    struct leat_srtp_job jobs[LOT_COLD];
-    uint8_t headers[LOT_COLD][HEADER_LEN];
-    size_t peers[LOT_COLD];
-    uint8_t out[LOT_COLD][ROOM];
-    uint8_t plain[OCTETS_MAX]; /* header, payload */
-    struct leat_srtp_keys keys[LOT_SET_UP];
-} lot;
-
-/* ---- caches ---- */
-
-static void touch(const void *data, size_t len)
-{
-    const volatile uint8_t *p = data;
-    for (size_t i = 0; i < len; i += 64) {
-        (void)p[i];
-    }
-}
-
-static void evict(void)
-{
-    static uint8_t walked[EVICT_OCTETS];
-    static uint8_t round;
-    round++;
-    for (size_t i = 0; i < sizeof(walked); i += 64) {
-        walked[i] = round;
-    }
-    bench_keep(walked);
-}
-
-static void make_cold(const struct point *p, size_t n)
-{
-    evict();
-    touch(lot.jobs, n * sizeof(lot.jobs[0]));
-    touch(lot.headers, n * sizeof(lot.headers[0]));
-    touch(lot.peers, n * sizeof(lot.peers[0]));
-    touch(lot.plain, p->octets);
-    for (size_t i = 0; p->op == UNPROTECT && i < n; i++) {
-        touch(lot.out[i], lot.jobs[i].out_len);
-    }
-}
-
-/* ---- before the timing ---- */
-
-static size_t lot_len(const struct point *p)
-{
-    if (p->op == SET_UP) {
-        return LOT_SET_UP;
-    }
-    size_t n = p->is_cold ? LOT_COLD : LOT_HOT;
-    if (p->is_cold && n > p->sessions) {
-        n = p->sessions;
-    }
-    size_t batch = p->op == PROTECT ? p->batch : 1;
-    return n < batch ? batch : n - n % batch;
-}
-
-static void write_header(uint8_t *h, const struct point *p, uint16_t seq, uint32_t ssrc)
-{
-    if (p->op == PROTECT_RTCP) {
-        h[0] = 0x81;
-        h[1] = 200; /* sender report */
-        leat_put_u16(h + 2, (uint16_t)(p->octets / 4 - 1));
-        leat_put_u32(h + 4, ssrc);
-        leat_put_u32(h + 8, seq);
-        return;
-    }
-    h[0] = 0x80;
-    h[1] = 96;
-    leat_put_u16(h + 2, seq);
-    leat_put_u32(h + 4, seq * 3000u);
-    leat_put_u32(h + 8, ssrc);
-}
-
-static void prepare_set_up(const struct point *p, size_t n)
-{
-    for (size_t i = 0; i < n; i++) {
-        write_header(lot.headers[i], p, 1, bench_ssrc(i));
-        bench_keys(&lot.keys[i], p->suite->profile, i);
-    }
-}
-
-static void prepare(const struct point *p, struct sessions *s, size_t n)
-{
-    for (size_t i = 0; i < n; i++) {
-        size_t peer = p->is_cold ? s->order[s->at] : s->at;
-        s->at = s->at + 1 == s->count ? 0 : s->at + 1;
-        lot.peers[i] = peer;
-        write_header(lot.headers[i], p, s->seq[peer]++, bench_ssrc(peer));
-        lot.jobs[i] = (struct leat_srtp_job){
-            .session = s->ours != NULL ? s->ours[peer] : NULL,
-            .header = leat_span(lot.headers[i], HEADER_LEN),
-            .payload = leat_span(lot.plain + HEADER_LEN, p->octets - HEADER_LEN),
-            .out = lot.out[i],
-            .cap = ROOM,
-            .verdict = LEAT_SRTP_FAILED,
-        };
-    }
-    if (p->op == UNPROTECT) {
-        leat_srtp_protect_batch(lot.jobs, n);
-    }
-}
-
-/* ---- within the timing; each returns how many packets failed ---- */
-
-static size_t protect_ours(const struct point *p, struct sessions *s, size_t n)
-{
-    (void)s;
-    for (size_t i = 0; i < n; i += p->batch) {
-        leat_srtp_protect_batch(&lot.jobs[i], p->batch);
-    }
-    return 0; /* the verdicts are looked at afterwards */
-}
-
-static size_t protect_single_ours(const struct point *p, struct sessions *s, size_t n)
-{
-    (void)s;
-    for (size_t i = 0; i < n; i++) {
-        struct leat_srtp_job *j = &lot.jobs[i];
-        memcpy(lot.plain, lot.headers[i], HEADER_LEN);
-        j->verdict = leat_srtp_protect(j->session, leat_span(lot.plain, p->octets), j->out, j->cap,
-                                       &j->out_len);
-    }
-    return 0;
-}
-
-static size_t protect_rtcp_ours(const struct point *p, struct sessions *s, size_t n)
-{
-    (void)s;
-    for (size_t i = 0; i < n; i++) {
-        struct leat_srtp_job *j = &lot.jobs[i];
-        memcpy(lot.plain, lot.headers[i], HEADER_LEN);
-        j->verdict = leat_srtp_protect_rtcp(j->session, leat_span(lot.plain, p->octets), j->out,
-                                            j->cap, &j->out_len);
-    }
-    return 0;
-}
-
-static size_t unprotect_ours(const struct point *p, struct sessions *s, size_t n)
-{
-    (void)p;
-    (void)s;
-    for (size_t i = 0; i < n; i++) {
-        struct leat_srtp_job *j = &lot.jobs[i];
-        j->verdict = leat_srtp_unprotect(j->session, j->out, &j->out_len, NULL);
-    }
-    return 0;
-}
-
-static size_t set_up_ours(const struct point *p, struct sessions *s, size_t n)
-{
-    size_t failed = 0;
-    for (size_t i = 0; i < n; i++) {
-        struct leat_srtp *session;
-        size_t len;
-        if (leat_srtp_new(&session, &lot.keys[i], 4) != 0) {
-            failed++;
-            continue;
-        }
-        memcpy(lot.plain, lot.headers[i], HEADER_LEN);
-        lot.jobs[i].verdict =
-            leat_srtp_protect(session, leat_span(lot.plain, p->octets), lot.out[i], ROOM, &len);
-        leat_srtp_free(session);
-    }
-    (void)s;
-    return failed;
-}
-
-static size_t protect_stock(const struct point *p, struct sessions *s, size_t n)
-{
-    size_t failed = 0;
-    for (size_t i = 0; i < n; i++) {
-        int len = (int)p->octets;
-        memcpy(lot.out[i], lot.headers[i], HEADER_LEN);
-        memcpy(lot.out[i] + HEADER_LEN, lot.plain + HEADER_LEN, p->octets - HEADER_LEN);
-        failed += srtp_protect(s->stock[lot.peers[i]], lot.out[i], &len) != srtp_err_status_ok;
-    }
-    return failed;
-}
-
-static size_t protect_rtcp_stock(const struct point *p, struct sessions *s, size_t n)
-{
-    size_t failed = 0;
-    for (size_t i = 0; i < n; i++) {
-        int len = (int)p->octets;
-        memcpy(lot.out[i], lot.headers[i], HEADER_LEN);
-        memcpy(lot.out[i] + HEADER_LEN, lot.plain + HEADER_LEN, p->octets - HEADER_LEN);
-        failed += srtp_protect_rtcp(s->stock[lot.peers[i]], lot.out[i], &len) != srtp_err_status_ok;
-    }
-    return failed;
-}
-
-static size_t unprotect_stock(const struct point *p, struct sessions *s, size_t n)
-{
-    size_t failed = 0;
-    for (size_t i = 0; i < n; i++) {
-        int len = (int)lot.jobs[i].out_len;
-        failed += srtp_unprotect(s->stock[lot.peers[i]], lot.out[i], &len) != srtp_err_status_ok ||
-                  len != (int)p->octets;
-    }
-    return failed;
-}
-
-static size_t set_up_stock(const struct point *p, struct sessions *s, size_t n)
-{
-    size_t failed = 0;
-    for (size_t i = 0; i < n; i++) {
-        srtp_t session;
-        if (!bench_stock_new(&session, &lot.keys[i], false)) {
-            failed++;
-            continue;
-        }
-        int len = (int)p->octets;
-        memcpy(lot.out[i], lot.headers[i], HEADER_LEN);
-        memcpy(lot.out[i] + HEADER_LEN, lot.plain + HEADER_LEN, p->octets - HEADER_LEN);
-        failed += srtp_protect(session, lot.out[i], &len) != srtp_err_status_ok;
-        srtp_dealloc(session);
-    }
-    (void)s;
-    return failed;
-}
-
-typedef size_t (*work)(const struct point *p, struct sessions *s, size_t n);
-
-static const work works[][2] = {
-    /* by op and is_stock */
-    [PROTECT] = {protect_ours, protect_stock},
-    [PROTECT_SINGLE] = {protect_single_ours, protect_stock},
-    [PROTECT_RTCP] = {protect_rtcp_ours, protect_rtcp_stock},
-    [UNPROTECT] = {unprotect_ours, unprotect_stock},
-    [SET_UP] = {set_up_ours, set_up_stock},
-};
-
 /* ---- rows ---- */
 
 static bool set_up(void *context, const char **why)
@@ -340,19 +80,17 @@ static bool set_up(void *context, const char **why)
     return true;
 }
 
-static size_t count_failed(size_t n)
+/* @return its nanoseconds; *done grows. */
+static uint64_t do_lot(const struct spec *x, struct sessions *s, uint64_t *done)
 {
-    size_t failed = 0;
-    for (size_t i = 0; i < n; i++) {
-        failed += lot.jobs[i].verdict != LEAT_SRTP_OK;
-    }
-    return failed;
-}
-
-static void die(const struct spec *x, const char *provider)
-{
-    fprintf(stderr, "bench_srtp: %s by %s failed\n", op_names[x->point.op], provider);
-    exit(1);
+    size_t n = lot_len(&x->point);
+    lot_prepare(&x->point, s, n);
+    uint64_t start = bench_now();
+    size_t failed = lot_work(&x->point, s, n);
+    uint64_t ns = bench_now() - start;
+    bench_must(failed == 0 && lot_failed(s, n) == 0, op_names[x->point.op]);
+    *done += n;
+    return ns;
 }
 
 static uint64_t run(void *context, uint64_t times, uint64_t *done)
@@ -362,26 +100,14 @@ static uint64_t run(void *context, uint64_t times, uint64_t *done)
     struct sessions *s = &kept[x->candidate];
     uint64_t total = 0;
     /* HMACs of whole messages take the choice of the moment, set-up takes libsrtp2's types too. */
-    bool is_ready = bench_pin(c) && (x->point.op != SET_UP || bench_use_types(c->is_stock));
-    for (*done = 0; is_ready && *done < times;) {
-        size_t n = lot_len(&x->point);
-        if (x->point.op == SET_UP) {
-            prepare_set_up(&x->point, n);
-        } else {
-            prepare(&x->point, s, n);
-        }
-        if (x->point.is_cold) {
-            make_cold(&x->point, n);
-        }
-        uint64_t start = bench_now();
-        size_t failed = works[x->point.op][c->is_stock](&x->point, s, n);
-        total += bench_now() - start;
-        bench_keep(&lot);
-        is_ready = failed == 0 && (c->is_stock || count_failed(n) == 0);
-        *done += n;
+    bench_must(bench_pin(c), "a provider");
+    if (x->point.op == SET_UP) {
+        bench_must(bench_use_types(c->is_stock), "a start of libsrtp2");
+    } else {
+        (void)do_lot(x, s, done); /* what the row before has left behind does not count */
     }
-    if (!is_ready) {
-        die(x, c->provider);
+    for (*done = 0; *done < times;) {
+        total += do_lot(x, s, done);
     }
     return total;
 }
@@ -407,9 +133,9 @@ static bool burst(const struct spec *x)
     const struct point *p = &x->point;
     switch (p->suite->profile) {
     case LEAT_SRTP_AEAD_AES_128_GCM:
-        return raw_ipsecmb_gcm(x->raw, 16, p->batch, p->octets - HEADER_LEN);
+        return raw_ipsecmb_gcm(x->raw, 16, p->batch, p->octets - LOT_HEADER_LEN);
     case LEAT_SRTP_AEAD_AES_256_GCM:
-        return raw_ipsecmb_gcm(x->raw, 32, p->batch, p->octets - HEADER_LEN);
+        return raw_ipsecmb_gcm(x->raw, 32, p->batch, p->octets - LOT_HEADER_LEN);
     case LEAT_SRTP_AES128_CM_SHA1_80:
     case LEAT_SRTP_AES128_CM_SHA1_32:
         return raw_ipsecmb_cm_sha1(x->raw, p->batch, p->octets);
@@ -423,9 +149,7 @@ static uint64_t run_raw(void *context, uint64_t times, uint64_t *done)
 {
     const struct spec *x = context;
     for (*done = 0; *done < times; *done += x->point.batch) {
-        if (!burst(x)) {
-            die(x, "ipsecmb-raw");
-        }
+        bench_must(burst(x), "a burst of ipsec-mb");
     }
     return 0;
 }
@@ -434,10 +158,7 @@ static uint64_t run_raw(void *context, uint64_t times, uint64_t *done)
 
 static void add(struct bench *b, const struct spec *spec)
 {
-    if (spec_count == SPECS_MAX) {
-        fputs("bench_srtp: too many rows\n", stderr);
-        exit(1);
-    }
+    bench_must(spec_count < SPECS_MAX, "room for rows");
     struct spec *x = &specs[spec_count++];
     *x = *spec;
     const struct point *p = &x->point;
@@ -608,9 +329,7 @@ int main(int argc, char **argv)
     for (int i = 1; i < argc; i++) { /* the harness shortens the runs, this leaves out rows */
         is_quick = is_quick || strcmp(argv[i], "--quick") == 0;
     }
-    for (size_t i = 0; i < sizeof(lot.plain); i++) {
-        lot.plain[i] = (uint8_t)(i * 7);
-    }
+    lot_init();
     int status = bench_main(argc, argv, "srtp", declare);
     for (size_t i = 0; i < candidate_count; i++) {
         bench_sessions_free(&kept[i]);

@@ -77,7 +77,7 @@ static void make_agent(void)
     leat_rng_deinit(&rng);
     leat_hmac_sha1_init(&agent.key, agent.local.pwd, strlen(agent.local.pwd));
     agent.tuple = (struct leat_tuple){leat_addr_v4(ours, 3478), leat_addr_v4(theirs, 50000)};
-    agent.out.sink = (struct leat_sink){reserve, commit};
+    agent.out.sink = (struct leat_sink){.reserve = reserve, .commit = commit};
     leat_ice_init(&agent.ice, &agent.local, leat_span_str("Ufrg"), NOW_US);
     for (uint32_t i = 0; i < REQUESTS; i++) {
         make_request(&agent.requests[i], i);
@@ -167,7 +167,7 @@ static uint64_t run(void *context, uint64_t times, uint64_t *done)
 static void add(struct bench *b, const char *op, const char *provider,
                 bool (*operate)(uint64_t number), size_t octets)
 {
-    struct spec *s = bench_alloc(sizeof(*s));
+    struct spec *s = bench_context(b, sizeof(*s));
     struct bench_row row = {.key = {.op = op, .provider = provider, .octets = (unsigned)octets},
                             .set_up = set_up,
                             .run = run,

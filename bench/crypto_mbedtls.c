@@ -138,7 +138,7 @@ static uint64_t run(void *context, uint64_t times, uint64_t *done)
 
 void crypto_add_mbedtls(struct bench *b, const struct crypto_case *c)
 {
-    struct spec *s = bench_alloc(sizeof(*s));
+    struct spec *s = bench_context(b, sizeof(*s));
     struct bench_row row = {
         .key = crypto_key(c), .set_up = set_up, .take_down = take_down, .run = run, .context = s};
 

@@ -118,7 +118,7 @@ static void add(struct bench *b, const struct crypto_case *c, const char *provid
                 bool (*set_up)(void *context, const char **why),
                 uint64_t (*run)(void *context, uint64_t times, uint64_t *done))
 {
-    struct crypto_case *own = bench_alloc(sizeof(*own));
+    struct crypto_case *own = bench_context(b, sizeof(*own));
     struct bench_row row = {.key = crypto_key(c), .set_up = set_up, .run = run, .context = own};
 
     *own = *c;

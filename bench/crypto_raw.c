@@ -55,7 +55,7 @@ void crypto_add_raw(struct bench *b, const struct crypto_case *c)
         return;
     }
     for (size_t i = 0; (level = raw_ipsecmb_level(i)) != NULL; i++) {
-        struct spec *s = bench_alloc(sizeof(*s));
+        struct spec *s = bench_context(b, sizeof(*s));
         struct bench_row row = {.key = crypto_key(c),
                                 .set_up = set_up,
                                 .take_down = take_down,

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Where the library's part ends and ours begins: numbers that go on, a last flight that comes
  * again, what arrives too early, too late or twice. */
+#include <malloc.h>
+
 #include "network.h"
 
 #define FLIGHT_AT LEAT_DTLS_FLIGHT_AGAIN_US
@@ -426,6 +428,42 @@ static void close__with_the_last_flight_unsent__sends_both(void)
     net_deinit(&net);
 }
 
+/* ---- memory ---- */
+
+/* There in builds with a sanitizer only. */
+__attribute__((weak)) size_t __sanitizer_get_current_allocated_bytes(void);
+
+static size_t heap_in_use(void)
+{
+    struct mallinfo2 m = mallinfo2();
+    return __sanitizer_get_current_allocated_bytes ? __sanitizer_get_current_allocated_bytes()
+                                                   : m.uordblks + m.hblkhd;
+}
+
+static void memory__of_a_connected_session__is_below_2_kib(void)
+{
+    enum { SESSIONS = 16, LIMIT = 2048 };
+    static struct network net; /* its own size does not count */
+    for (int role = 0; role < 2; role++) {
+        struct leat_dtls *kept[SESSIONS + 1];
+        size_t before = 0;
+        for (size_t i = 0; i <= SESSIONS; i++) {
+            before = i == 1 ? heap_in_use() : before; /* the first makes what is made once */
+            net_init(&net, 45);
+            net_start(&net);
+            net_run(&net, 1000000);
+            LEAT_CHECK(net_is_connected(&net));
+            kept[i] = net.ends[role].d;
+            leat_dtls_free(net.ends[1 - role].d);
+        }
+        size_t each = (heap_in_use() - before) / SESSIONS;
+        LEAT_CHECK_ROW(each, each > 200 && each < LIMIT);
+        for (size_t i = 0; i <= SESSIONS; i++) {
+            leat_dtls_free(kept[i]);
+        }
+    }
+}
+
 LEAT_TESTS(LEAT_TEST(numbers__after_the_librarys__go_on),
            LEAT_TEST(flight__exact_repeat_of_the_clients__brings_the_same_octets_every_50_ms),
            LEAT_TEST(flight__settled_or_after_240_s__is_forgotten),
@@ -439,4 +477,5 @@ LEAT_TESTS(LEAT_TEST(numbers__after_the_librarys__go_on),
            LEAT_TEST(datagrams__while_the_last_job_runs__are_read_when_it_ends),
            LEAT_TEST(data__ahead_of_the_finished__does_no_harm),
            LEAT_TEST(close__of_ours__is_a_record_that_the_remote_opens_once),
-           LEAT_TEST(close__with_the_last_flight_unsent__sends_both))
+           LEAT_TEST(close__with_the_last_flight_unsent__sends_both),
+           LEAT_TEST(memory__of_a_connected_session__is_below_2_kib))

@@ -58,8 +58,26 @@ const char *leat_dtls_fingerprint_format(const uint8_t fp[static LEAT_FINGERPRIN
                                          char out[static LEAT_FINGERPRINT_TEXT_MAX]);
 /** "AA:BB:.." of either case, 32 octets. */
 bool leat_dtls_fingerprint_parse(struct leat_span text, uint8_t out[static LEAT_FINGERPRINT_LEN]);
-/** "Mbed TLS 2.28.3" and the like. */
-const char *leat_dtls_library_version(void);
+
+/* ---- backend: the library that shakes hands ---- */
+
+enum leat_dtls_backend { LEAT_DTLS_MBEDTLS, LEAT_DTLS_OPENSSL };
+
+/**
+ * Choose who shakes hands for the sessions of this identity; without the call it is mbedTLS. Before
+ * any session has the identity. LEAT_DTLS_OPENSSL lets all of libcrypto, whose generator belongs to
+ * the process, draw from the running thread's leat_rng_thread() from then on.
+ * @return 0, LEAT_E_UNSUPPORTED when this build lacks it, LEAT_E_NOMEM or LEAT_E_CRYPTO; after an
+ * error it is mbedTLS
+ */
+int leat_dtls_identity_set_backend(struct leat_dtls_identity *identity,
+                                   enum leat_dtls_backend backend);
+/** "mbedtls" or "openssl". */
+const char *leat_dtls_backend_text(enum leat_dtls_backend backend);
+/** Whether it can negotiate the profile; mbedTLS cannot with GCM. */
+bool leat_dtls_backend_has_profile(enum leat_dtls_backend backend, enum leat_srtp_profile profile);
+/** "Mbed TLS 2.28.3" and the like; NULL: not in this build. */
+const char *leat_dtls_library_version(enum leat_dtls_backend backend);
 
 /* ---- key exchange ---- */
 
@@ -85,8 +103,8 @@ struct leat_dtls_params {
     const struct leat_dtls_identity *identity; /**< held by the session for its life */
     enum leat_dtls_role role;
     uint8_t remote_fingerprint[LEAT_FINGERPRINT_LEN];
-    /** A client's preference (a server takes the first of the client's that is among these); GCM is
-     * left out by a backend that cannot. */
+    /** In order of preference: a client offers them so, a server takes the first that is offered.
+     * GCM is left out by a backend that cannot. */
     enum leat_srtp_profile profiles[LEAT_SRTP_PROFILES_MAX];
     size_t profile_count;
     bool takes_data; /**< application data is kept for leat_dtls_next_data; else it is dropped */

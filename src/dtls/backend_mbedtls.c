@@ -31,74 +31,55 @@
 
 #define BAD_MACS_MAX 16
 #define TIMEOUT_MAX_MS 60000 /* RFC 6347 4.2.4.1 */
-#define TIMEOUT_MIN_MS 100
 
-struct leat__dtls_backend {
+struct handshake {
+    struct leat__dtls_backend base;
     mbedtls_ssl_config config;
     mbedtls_ssl_context ssl;
     mbedtls_ssl_srtp_profile profiles[LEAT_SRTP_PROFILES_MAX + 1];
-    enum leat_dtls_role role;
-    uint32_t timeout_ms; /* the first of each flight */
     uint8_t fingerprint[LEAT_FINGERPRINT_LEN];
-    struct leat_rng *rng;
-    struct leat__dtls_queue *out;
 
     struct leat_span input; /* of the present feed, not read yet */
     bool has_read, is_starved;
-    uint64_t now_us, timer_start_us, timer_mid_us, timer_end_us; /* start: LEAT_NEVER when off */
-    uint64_t last_send_us;
-    bool is_timer_new; /* set since the last settle */
-
-    uint64_t next_seq; /* one above the highest sent in epoch 1; 0: none yet */
-    uint8_t flight[LEAT_DTLS_MTU];
-    size_t flight_len;
+    uint64_t timer_start_us, timer_mid_us, timer_end_us; /* start: LEAT_NEVER when off */
+    bool is_timer_new;                                   /* set since the last settle */
 
     struct leat__dtls_material material;
     bool has_leaf, is_leaf_right;
     unsigned bad_macs;
-    bool is_connected;
     struct leat_srtp_keys keys;
-    enum leat_dtls_end end;
 };
+
+static struct handshake *of(struct leat__dtls_backend *b)
+{
+    return (struct handshake *)b;
+}
 
 /* ---- what the library calls ---- */
 
 static int on_rng(void *state, unsigned char *out, size_t len)
 {
-    struct leat__dtls_backend *b = state;
-    return b->rng ? leat_rng_callback(b->rng, out, len) : MBEDTLS_ERR_SSL_INTERNAL_ERROR;
-}
-
-static void watch_output(struct leat__dtls_backend *b, struct leat_span datagram)
-{
-    struct leat_reader r;
-    struct leat__dtls_record rec;
-    leat_reader_init(&r, datagram.data, datagram.len);
-    while (leat_reader_left(&r) != 0 && leat__dtls_record_next(&r, &rec)) {
-        if (rec.epoch == 1 && rec.seq >= b->next_seq) {
-            b->next_seq = rec.seq + 1;
-        }
-        bool is_of_last_flight = rec.epoch == 1 || rec.type == LEAT__DTLS_TYPE_CHANGE_CIPHER_SPEC;
-        if (b->role == LEAT_DTLS_SERVER && is_of_last_flight &&
-            rec.whole.len <= sizeof(b->flight) - b->flight_len) {
-            memcpy(b->flight + b->flight_len, rec.whole.data, rec.whole.len);
-            b->flight_len += rec.whole.len;
-        }
-    }
+    struct handshake *b = state;
+    return b->base.rng ? leat_rng_callback(b->base.rng, out, len) : MBEDTLS_ERR_SSL_INTERNAL_ERROR;
 }
 
 static int on_send(void *state, const unsigned char *data, size_t len)
 {
-    struct leat__dtls_backend *b = state;
-    watch_output(b, leat_span(data, len));
-    (void)leat__dtls_queue_push(b->out, LEAT__DTLS_QUEUE_CAP, leat_span(data, len));
-    b->last_send_us = b->now_us;
+    struct handshake *b = state;
+    struct leat_reader r;
+    struct leat__dtls_record rec;
+    leat_reader_init(&r, data, len);
+    while (leat_reader_left(&r) != 0 && leat__dtls_record_next(&r, &rec)) {
+        leat__dtls_backend_watch(&b->base, &rec);
+    }
+    (void)leat__dtls_queue_push(b->base.out, LEAT__DTLS_QUEUE_CAP, leat_span(data, len));
+    b->base.last_send_us = b->base.now_us;
     return (int)len; /* a full queue is a loss; the flight will be sent again */
 }
 
 static int on_receive(void *state, unsigned char *out, size_t cap)
 {
-    struct leat__dtls_backend *b = state;
+    struct handshake *b = state;
     if (b->input.len == 0) {
         b->is_starved = true;
         return MBEDTLS_ERR_SSL_WANT_READ;
@@ -112,8 +93,8 @@ static int on_receive(void *state, unsigned char *out, size_t cap)
 
 static void on_set_timer(void *state, uint32_t mid_ms, uint32_t end_ms)
 {
-    struct leat__dtls_backend *b = state;
-    b->timer_start_us = end_ms != 0 ? b->now_us : LEAT_NEVER;
+    struct handshake *b = state;
+    b->timer_start_us = end_ms != 0 ? b->base.now_us : LEAT_NEVER;
     b->timer_mid_us = mid_ms * 1000ull;
     b->timer_end_us = end_ms * 1000ull;
     b->is_timer_new = true;
@@ -121,17 +102,18 @@ static void on_set_timer(void *state, uint32_t mid_ms, uint32_t end_ms)
 
 static int on_get_timer(void *state)
 {
-    const struct leat__dtls_backend *b = state;
+    const struct handshake *b = state;
     if (b->timer_start_us == LEAT_NEVER) {
         return -1;
     }
-    uint64_t passed_us = b->now_us > b->timer_start_us ? b->now_us - b->timer_start_us : 0;
+    uint64_t passed_us =
+        b->base.now_us > b->timer_start_us ? b->base.now_us - b->timer_start_us : 0;
     return passed_us >= b->timer_end_us ? 2 : passed_us >= b->timer_mid_us ? 1 : 0;
 }
 
 static int on_verify(void *state, mbedtls_x509_crt *certificate, int depth, uint32_t *flags)
 {
-    struct leat__dtls_backend *b = state;
+    struct handshake *b = state;
     (void)flags;
     if (depth == 0) {
         uint8_t digest[LEAT_FINGERPRINT_LEN];
@@ -245,13 +227,13 @@ static bool profile_to_library(enum leat_srtp_profile profile, mbedtls_ssl_srtp_
     return false;
 }
 
-bool leat__dtls_backend_has_profile(enum leat_srtp_profile profile)
+static bool has_profile(enum leat_srtp_profile profile)
 {
     mbedtls_ssl_srtp_profile ignored;
     return profile_to_library(profile, &ignored);
 }
 
-static int set_profiles(struct leat__dtls_backend *b, const struct leat_dtls_params *params)
+static int set_profiles(struct handshake *b, const struct leat_dtls_params *params)
 {
     size_t count = 0;
     for (size_t i = 0; i < params->profile_count; i++) {
@@ -263,18 +245,30 @@ static int set_profiles(struct leat__dtls_backend *b, const struct leat_dtls_par
 
 /* ---- life ---- */
 
-int leat__dtls_backend_new(struct leat__dtls_backend **out_backend,
-                           const struct leat_dtls_params *params, uint32_t first_timeout_ms,
-                           struct leat__dtls_queue *out)
+static void backend_free(struct leat__dtls_backend *backend)
+{
+    struct handshake *b = of(backend);
+    if (!b) {
+        return;
+    }
+    mbedtls_ssl_free(&b->ssl);
+    leat_wipe(b, sizeof(*b));
+    free(b);
+}
+
+static int backend_new(struct leat__dtls_backend **out_backend,
+                       const struct leat_dtls_params *params, uint32_t first_timeout_ms,
+                       struct leat__dtls_queue *out)
 {
     *out_backend = NULL;
-    struct leat__dtls_backend *b = calloc(1, sizeof(*b));
+    struct handshake *b = calloc(1, sizeof(*b));
     if (!b) {
         return LEAT_E_NOMEM;
     }
-    b->role = params->role;
-    b->timeout_ms = first_timeout_ms;
-    b->out = out;
+    b->base.ops = &leat__dtls_mbedtls_ops;
+    b->base.role = params->role;
+    b->base.timeout_ms = first_timeout_ms;
+    b->base.out = out;
     b->timer_start_us = LEAT_NEVER;
     memcpy(b->fingerprint, params->remote_fingerprint, sizeof(b->fingerprint));
     b->config = params->identity->configs[params->role];
@@ -292,35 +286,25 @@ int leat__dtls_backend_new(struct leat__dtls_backend **out_backend,
         ret = mbedtls_ssl_set_hostname(&b->ssl, NULL); /* the fingerprint is the name */
     }
     if (ret != 0) {
-        leat__dtls_backend_free(b);
+        backend_free(&b->base);
         return leat__dtls_library_error(ret, LEAT_E_CRYPTO);
     }
     leat__dtls_export_by_context(&b->ssl, &b->material);
     mbedtls_ssl_set_bio(&b->ssl, b, on_send, on_receive, NULL);
     mbedtls_ssl_set_timer_cb(&b->ssl, b, on_set_timer, on_get_timer);
     mbedtls_ssl_set_mtu(&b->ssl, LEAT_DTLS_MTU);
-    *out_backend = b;
+    *out_backend = &b->base;
     return 0;
-}
-
-void leat__dtls_backend_free(struct leat__dtls_backend *b)
-{
-    if (!b) {
-        return;
-    }
-    mbedtls_ssl_free(&b->ssl);
-    leat_wipe(b, sizeof(*b));
-    free(b);
 }
 
 /* ---- the handshake ---- */
 
-static void alert(struct leat__dtls_backend *b, unsigned char description)
+static void alert(struct handshake *b, unsigned char description)
 {
     (void)mbedtls_ssl_send_alert_message(&b->ssl, MBEDTLS_SSL_ALERT_LEVEL_FATAL, description);
 }
 
-static bool is_over(const struct leat__dtls_backend *b)
+static bool is_over(const struct handshake *b)
 {
 #if MBEDTLS_VERSION_NUMBER >= 0x03020000
     return mbedtls_ssl_is_handshake_over((mbedtls_ssl_context *)&b->ssl) != 0;
@@ -329,7 +313,7 @@ static bool is_over(const struct leat__dtls_backend *b)
 #endif
 }
 
-static enum leat_srtp_profile negotiated(const struct leat__dtls_backend *b)
+static enum leat_srtp_profile negotiated(const struct handshake *b)
 {
     mbedtls_dtls_srtp_info info;
     mbedtls_ssl_get_dtls_srtp_negotiation_result(&b->ssl, &info);
@@ -344,7 +328,7 @@ static enum leat_srtp_profile negotiated(const struct leat__dtls_backend *b)
 }
 
 /* @return NULL for one that was never offered. */
-static const struct suite *suite_of(const struct leat__dtls_backend *b)
+static const struct suite *suite_of(const struct handshake *b)
 {
     int id = mbedtls_ssl_get_ciphersuite_id(mbedtls_ssl_get_ciphersuite(&b->ssl));
     for (size_t i = 0; i < LEAT_ARRAY_LEN(suite_facts); i++) {
@@ -355,16 +339,16 @@ static const struct suite *suite_of(const struct leat__dtls_backend *b)
     return NULL;
 }
 
-static void refuse(struct leat__dtls_backend *b, enum leat_dtls_end end, unsigned char description)
+static void refuse(struct handshake *b, enum leat_dtls_end end, unsigned char description)
 {
-    b->end = end;
+    b->base.end = end;
     alert(b, description);
 }
 
 /* After each step that went well. */
-static void check(struct leat__dtls_backend *b)
+static void check(struct handshake *b)
 {
-    bool is_hello_parsed = b->role == LEAT_DTLS_SERVER && b->has_read;
+    bool is_hello_parsed = b->base.role == LEAT_DTLS_SERVER && b->has_read;
     if (b->has_leaf && !b->is_leaf_right) {
         refuse(b, LEAT_DTLS_END_FINGERPRINT, MBEDTLS_SSL_ALERT_MSG_BAD_CERT);
     } else if (b->material.is_set && !b->has_leaf) {
@@ -375,7 +359,7 @@ static void check(struct leat__dtls_backend *b)
 }
 
 /* The handshake is over: everything that makes it ours must hold, whatever the steps have seen. */
-static void finish(struct leat__dtls_backend *b)
+static void finish(struct handshake *b)
 {
     uint8_t digest[LEAT_FINGERPRINT_LEN] = {0};
     const mbedtls_x509_crt *leaf = mbedtls_ssl_get_peer_cert(&b->ssl);
@@ -388,13 +372,13 @@ static void finish(struct leat__dtls_backend *b)
         refuse(b, LEAT_DTLS_END_FINGERPRINT, MBEDTLS_SSL_ALERT_MSG_BAD_CERT);
     } else if (!b->material.is_set) {
         refuse(b, LEAT_DTLS_END_INTERNAL, MBEDTLS_SSL_ALERT_MSG_INTERNAL_ERROR);
-    } else if (b->next_seq == 0 || suite_of(b) == NULL) {
+    } else if (b->base.next_seq == 0 || suite_of(b) == NULL) {
         refuse(b, LEAT_DTLS_END_INTERNAL, MBEDTLS_SSL_ALERT_MSG_INTERNAL_ERROR);
     } else if (leat_srtp_keys_cut(&b->keys, negotiated(b), b->material.block,
-                                  b->role == LEAT_DTLS_CLIENT) == 0) {
+                                  b->base.role == LEAT_DTLS_CLIENT) == 0) {
         refuse(b, LEAT_DTLS_END_NO_PROFILE, MBEDTLS_SSL_ALERT_MSG_HANDSHAKE_FAILURE);
     } else {
-        b->is_connected = true;
+        b->base.is_connected = true;
     }
     leat_wipe(b->material.block, sizeof(b->material.block));
 }
@@ -417,13 +401,13 @@ static enum leat_dtls_end end_of(int error)
 }
 
 /* @return false when the library has read everything and waits. */
-static bool step(struct leat__dtls_backend *b)
+static bool step(struct handshake *b)
 {
-    size_t sent = b->out->count;
+    size_t sent = b->base.out->count;
     int ret = mbedtls_ssl_handshake_step(&b->ssl);
     if (ret == 0) {
         check(b);
-        if (b->end == LEAT_DTLS_END_NONE && is_over(b)) {
+        if (b->base.end == LEAT_DTLS_END_NONE && is_over(b)) {
             finish(b);
         }
         return true;
@@ -432,100 +416,84 @@ static bool step(struct leat__dtls_backend *b)
         return !b->is_starved; /* a retransmission came first: the datagram is still to be read */
     }
     if (ret == MBEDTLS_ERR_SSL_INVALID_MAC && b->bad_macs++ < BAD_MACS_MAX) {
-        leat__dtls_queue_truncate(b->out, sent); /* takes back the library's fatal alert */
+        leat__dtls_queue_truncate(b->base.out, sent); /* takes back the library's fatal alert */
         return true;
     }
-    b->end = end_of(ret);
-    if (b->out->count == sent && b->end != LEAT_DTLS_END_ALERT) {
-        alert(b, b->end == LEAT_DTLS_END_INTERNAL ? MBEDTLS_SSL_ALERT_MSG_INTERNAL_ERROR
-                                                  : MBEDTLS_SSL_ALERT_MSG_HANDSHAKE_FAILURE);
+    b->base.end = end_of(ret);
+    if (b->base.out->count == sent && b->base.end != LEAT_DTLS_END_ALERT) {
+        alert(b, b->base.end == LEAT_DTLS_END_INTERNAL ? MBEDTLS_SSL_ALERT_MSG_INTERNAL_ERROR
+                                                       : MBEDTLS_SSL_ALERT_MSG_HANDSHAKE_FAILURE);
     }
     return true;
 }
 
-/* A client sees the round trip in what answers its hello: its next flight, which also brings back a
- * lost last flight of the server, starts from there and not from 1 s again. Measured from the
- * latest hello to each datagram, the shortest counts; should it have answered an earlier hello, the
- * first timeout comes early and the next is doubled. */
-static void fit_timeout(struct leat__dtls_backend *b)
+static void backend_feed(struct leat__dtls_backend *backend, struct leat_span datagram,
+                         uint64_t now_us)
 {
-    uint64_t ms = (b->now_us - b->last_send_us) / 500; /* twice the round trip */
-    ms = ms > TIMEOUT_MIN_MS ? ms : TIMEOUT_MIN_MS;
-    if (ms < b->timeout_ms) {
-        b->timeout_ms = (uint32_t)ms;
-        mbedtls_ssl_conf_handshake_timeout(&b->config, b->timeout_ms, TIMEOUT_MAX_MS);
-    }
-}
-
-void leat__dtls_backend_feed(struct leat__dtls_backend *b, struct leat_span datagram,
-                             uint64_t now_us)
-{
+    struct handshake *b = of(backend);
     b->input = datagram;
     b->is_starved = false;
-    b->now_us = now_us;
-    if (b->role == LEAT_DTLS_CLIENT && datagram.len != 0 && !b->material.is_set) {
-        fit_timeout(b);
+    b->base.now_us = now_us;
+    if (b->base.role == LEAT_DTLS_CLIENT && datagram.len != 0 && !b->material.is_set &&
+        leat__dtls_backend_fit_timeout(&b->base)) {
+        mbedtls_ssl_conf_handshake_timeout(&b->config, b->base.timeout_ms, TIMEOUT_MAX_MS);
     }
     bool goes_on = true;
-    while (goes_on && !b->is_connected && b->end == LEAT_DTLS_END_NONE) {
+    while (goes_on && !b->base.is_connected && b->base.end == LEAT_DTLS_END_NONE) {
         goes_on = step(b);
     }
     b->input = leat_span(NULL, 0);
 }
 
-void leat__dtls_backend_close(struct leat__dtls_backend *b)
+static void backend_close(struct leat__dtls_backend *backend)
 {
+    struct handshake *b = of(backend);
     alert(b, MBEDTLS_SSL_ALERT_MSG_USER_CANCELED);
-    b->end = LEAT_DTLS_END_CLOSED;
+    b->base.end = LEAT_DTLS_END_CLOSED;
 }
 
 /* ---- what the session asks ---- */
 
-void leat__dtls_backend_set_rng(struct leat__dtls_backend *b, struct leat_rng *rng)
+static int backend_take(struct leat__dtls_backend *backend, struct leat__dtls_outcome *out)
 {
-    b->rng = rng;
-}
-
-bool leat__dtls_backend_is_connected(const struct leat__dtls_backend *b)
-{
-    return b->is_connected;
-}
-
-enum leat_dtls_end leat__dtls_backend_end(const struct leat__dtls_backend *b)
-{
-    return b->end;
-}
-
-int leat__dtls_backend_take(struct leat__dtls_backend *b, struct leat__dtls_outcome *out)
-{
+    struct handshake *b = of(backend);
     memset(out, 0, sizeof(*out));
-    if (b->flight_len != 0) {
-        out->flight.data = malloc(b->flight_len);
-        if (!out->flight.data) {
-            return LEAT_E_NOMEM;
-        }
-        memcpy(out->flight.data, b->flight, b->flight_len);
-        out->flight.len = b->flight_len;
+    int error = leat__dtls_backend_take_flight(backend, &out->flight);
+    if (error != 0) {
+        return error;
     }
     const struct suite *suite = suite_of(b);
     out->srtp = b->keys;
     out->cipher = suite->name;
     leat__dtls_protection_init(&out->protection, suite->aead, b->material.key_block,
-                               b->role == LEAT_DTLS_CLIENT, b->next_seq);
+                               b->base.role == LEAT_DTLS_CLIENT, b->base.next_seq);
     leat_wipe(&b->keys, sizeof(b->keys));
     leat_wipe(&b->material, sizeof(b->material));
     return 0;
 }
 
-uint64_t leat__dtls_backend_deadline(const struct leat__dtls_backend *b)
+static uint64_t backend_deadline(const struct leat__dtls_backend *backend)
 {
+    const struct handshake *b = (const struct handshake *)backend;
     return b->timer_start_us == LEAT_NEVER ? LEAT_NEVER : b->timer_start_us + b->timer_end_us;
 }
 
-void leat__dtls_backend_settle_timer(struct leat__dtls_backend *b, uint64_t now_us)
+static void backend_settle_timer(struct leat__dtls_backend *backend, uint64_t now_us)
 {
+    struct handshake *b = of(backend);
     if (b->is_timer_new && b->timer_start_us != LEAT_NEVER) {
         b->timer_start_us = now_us;
     }
     b->is_timer_new = false;
 }
+
+const struct leat__dtls_backend_ops leat__dtls_mbedtls_ops = {
+    .has_profile = has_profile,
+    .new = backend_new,
+    .free = backend_free,
+    .feed = backend_feed,
+    .close = backend_close,
+    .take = backend_take,
+    .deadline = backend_deadline,
+    .settle_timer = backend_settle_timer,
+};

@@ -108,6 +108,9 @@ void leat_dtls_identity_free(const struct leat_dtls_identity *identity)
     mbedtls_ssl_config_free(&id->configs[LEAT_DTLS_CLIENT]);
     mbedtls_x509_crt_free(&id->chain);
     mbedtls_pk_free(&id->key);
+#if LEAT__HAVE_OPENSSL
+    leat__dtls_openssl_free(id->openssl);
+#endif
     leat_wipe(id, sizeof(*id));
     free(id);
 }
@@ -455,9 +458,4 @@ bool leat_dtls_fingerprint_parse(struct leat_span text, uint8_t out[static LEAT_
         }
     }
     return true;
-}
-
-const char *leat_dtls_library_version(void)
-{
-    return "Mbed TLS " MBEDTLS_VERSION_STRING;
 }

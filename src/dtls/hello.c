@@ -24,7 +24,7 @@
 #include "internal.h"
 #include "record.h"
 
-enum { MESSAGE_HEADER = 12, MESSAGE_CLIENT_HELLO = 1 };
+enum { MESSAGE_HEADER = 12, MESSAGE_CLIENT_HELLO = 1, EXTENSION_USE_SRTP = 14 };
 
 struct message {
     uint8_t type;
@@ -202,6 +202,52 @@ size_t leat__dtls_hello_record(const struct leat__dtls_hello *h,
     leat_write_u24(&w, h->total);
     leat_write_bytes(&w, h->body, h->total);
     return leat_writer_len(&w);
+}
+
+/* @return the data of the hello's use_srtp, empty when there is none or it does not parse. */
+static struct leat_span find_use_srtp(const struct leat__dtls_hello *h)
+{
+    struct leat_reader r;
+    leat_reader_init(&r, h->body, h->total);
+    leat_read_skip(&r, 2 + 32); /* version, random */
+    uint8_t session_len = leat_read_u8(&r);
+    leat_read_skip(&r, session_len);
+    uint8_t cookie_len = leat_read_u8(&r);
+    leat_read_skip(&r, cookie_len);
+    uint16_t suites_len = leat_read_u16(&r);
+    leat_read_skip(&r, suites_len);
+    uint8_t compressions_len = leat_read_u8(&r);
+    leat_read_skip(&r, compressions_len);
+    leat_read_skip(&r, 2); /* length of the extensions, which are the rest */
+    while (!r.failed && leat_reader_left(&r) != 0) {
+        uint16_t type = leat_read_u16(&r);
+        uint16_t len = leat_read_u16(&r);
+        struct leat_span data = leat_read_span(&r, len);
+        if (!r.failed && type == EXTENSION_USE_SRTP) {
+            return data;
+        }
+    }
+    return leat_span(NULL, 0);
+}
+
+enum leat_srtp_profile leat__dtls_hello_profile(const struct leat__dtls_hello *h,
+                                                const enum leat_srtp_profile *profiles,
+                                                size_t count)
+{
+    struct leat_span data = find_use_srtp(h);
+    size_t first = count;
+    struct leat_reader r;
+    leat_reader_init(&r, data.data, data.len);
+    uint16_t len = leat_read_u16(&r);
+    struct leat_span offered = leat_read_span(&r, len);
+    leat_reader_init(&r, offered.data, offered.len);
+    while (leat_reader_left(&r) >= 2) {
+        uint16_t profile = leat_read_u16(&r);
+        for (size_t i = 0; i < first; i++) {
+            first = (uint16_t)profiles[i] == profile ? i : first;
+        }
+    }
+    return first < count ? profiles[first] : LEAT_SRTP_PROFILE_NONE;
 }
 
 void leat__dtls_hello_deinit(struct leat__dtls_hello *h)

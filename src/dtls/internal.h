@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the parts of the module share. Nothing here knows the TLS library: queue.c, hello.c,
- * established.c and session.c are free of it, and the backend is reached through the few functions
- * at the end.
+ * What the parts of the module share. Nothing here knows a TLS library: queue.c, hello.c,
+ * established.c and session.c are free of them, and a backend is reached through a table of
+ * functions that its identity names.
  */
 #ifndef LEAT_DTLS_INTERNAL_H
 #define LEAT_DTLS_INTERNAL_H
@@ -81,6 +81,11 @@ struct leat__dtls_filtered leat__dtls_filter(struct leat__dtls_hello *hello,
 /* The whole hello as one unfragmented record. @return its octets. */
 size_t leat__dtls_hello_record(const struct leat__dtls_hello *hello,
                                uint8_t out[static LEAT__DTLS_HELLO_RECORD_MAX]);
+/* The first of the backend's among these that the hello offers (RFC 5764 4.1.1).
+ * @return LEAT_SRTP_PROFILE_NONE when there is none, or the hello does not parse */
+enum leat_srtp_profile leat__dtls_hello_profile(const struct leat__dtls_hello *hello,
+                                                const enum leat_srtp_profile *profiles,
+                                                size_t count);
 void leat__dtls_hello_deinit(struct leat__dtls_hello *hello);
 
 /* ---- established.c: the association after its handshake ---- */
@@ -125,37 +130,83 @@ int leat__dtls_established_send(struct leat__dtls_established *e, uint8_t type,
 void leat__dtls_established_close(struct leat__dtls_established *e);
 void leat__dtls_established_forget_flight(struct leat__dtls_established *e);
 
-/* ---- backend_mbedtls.c: one handshake inside the library ---- */
+/* ---- backend_mbedtls.c, backend_openssl.c: one handshake inside a library ---- */
 
 struct leat__dtls_backend;
 
-/* Keeps a view of params->identity and of `out`, nothing else.
- * @param first_timeout_ms  of the retransmission timer, doubled by each retransmission
- * @return 0, LEAT_E_NOMEM or LEAT_E_CRYPTO */
-int leat__dtls_backend_new(struct leat__dtls_backend **out_backend,
-                           const struct leat_dtls_params *params, uint32_t first_timeout_ms,
-                           struct leat__dtls_queue *out);
-void leat__dtls_backend_free(struct leat__dtls_backend *b);
-/* Whether the library can negotiate the profile. */
-bool leat__dtls_backend_has_profile(enum leat_srtp_profile profile);
-/* Randomness for the calls that follow; NULL takes it away: a draw is then an error. */
-void leat__dtls_backend_set_rng(struct leat__dtls_backend *b, struct leat_rng *rng);
-/* Process one datagram, or with an empty one only what is due: the first flight of a client,
- * retransmission. Nothing after the end, or once connected. */
-void leat__dtls_backend_feed(struct leat__dtls_backend *b, struct leat_span datagram,
-                             uint64_t now_us);
-/* A fatal alert: the handshake is not over. */
-void leat__dtls_backend_close(struct leat__dtls_backend *b);
+struct leat__dtls_backend_ops {
+    /* Whether the library can negotiate the profile. */
+    bool (*has_profile)(enum leat_srtp_profile profile);
+    /* Keeps a view of params->identity and of `out`, nothing else.
+     * @param first_timeout_ms  of the retransmission timer, doubled by each retransmission
+     * @return 0, LEAT_E_NOMEM or LEAT_E_CRYPTO */
+    int (*new)(struct leat__dtls_backend **out_backend, const struct leat_dtls_params *params,
+               uint32_t first_timeout_ms, struct leat__dtls_queue *out);
+    void (*free)(struct leat__dtls_backend *b); /* NULL is fine */
+    /* Process one datagram, or with an empty one only what is due: the first flight of a client,
+     * retransmission. Nothing after the end, or once connected. */
+    void (*feed)(struct leat__dtls_backend *b, struct leat_span datagram, uint64_t now_us);
+    /* A fatal alert: the handshake is not over. */
+    void (*close)(struct leat__dtls_backend *b);
+    /* Once connected and once only. @return 0, or LEAT_E_NOMEM with nothing in `out`. */
+    int (*take)(struct leat__dtls_backend *b, struct leat__dtls_outcome *out);
+    /* When it wants to be fed without a datagram; LEAT_NEVER. */
+    uint64_t (*deadline)(const struct leat__dtls_backend *b);
+    /* A timer set since the last call starts at `now_us`: what a job sends leaves when the job has
+     * ended. */
+    void (*settle_timer)(struct leat__dtls_backend *b, uint64_t now_us);
+};
 
-bool leat__dtls_backend_is_connected(const struct leat__dtls_backend *b);
-/* LEAT_DTLS_END_NONE as long as it lives. */
-enum leat_dtls_end leat__dtls_backend_end(const struct leat__dtls_backend *b);
-/* Once connected and once only. @return 0, or LEAT_E_NOMEM with nothing in `out`. */
-int leat__dtls_backend_take(struct leat__dtls_backend *b, struct leat__dtls_outcome *out);
-/* When it wants to be fed without a datagram; LEAT_NEVER. */
-uint64_t leat__dtls_backend_deadline(const struct leat__dtls_backend *b);
-/* A timer set since the last call starts at `now_us`: what a job sends leaves when the job has
- * ended. */
-void leat__dtls_backend_settle_timer(struct leat__dtls_backend *b, uint64_t now_us);
+extern const struct leat__dtls_backend_ops leat__dtls_mbedtls_ops, leat__dtls_openssl_ops;
+
+/* ---- backend.c: what the backends have in common ---- */
+
+/* The first member of each backend's own. */
+struct leat__dtls_backend {
+    const struct leat__dtls_backend_ops *ops;
+    enum leat_dtls_role role;
+    /* Randomness for a feed; NULL between them: a draw is then an error. */
+    struct leat_rng *rng;
+    struct leat__dtls_queue *out;
+    uint32_t timeout_ms; /* the first of each flight */
+    uint64_t now_us, last_send_us;
+
+    uint64_t next_seq; /* one above the highest sent in epoch 1; 0: none yet */
+    uint8_t flight[LEAT_DTLS_MTU];
+    size_t flight_len;
+
+    bool is_connected;
+    enum leat_dtls_end end; /* LEAT_DTLS_END_NONE as long as it lives */
+};
+
+/* Look at a record that is being sent: its number, and whether it is of a server's last flight. */
+void leat__dtls_backend_watch(struct leat__dtls_backend *b, const struct leat__dtls_record *rec);
+/* A datagram has come for a client whose hello is not answered: fit the next flight's timeout.
+ * @return whether it has changed */
+bool leat__dtls_backend_fit_timeout(struct leat__dtls_backend *b);
+/* @return 0 or LEAT_E_NOMEM */
+int leat__dtls_backend_take_flight(const struct leat__dtls_backend *b,
+                                   struct leat__dtls_datagram *out);
+
+/* ---- the identity's part of backend_openssl.c ---- */
+
+struct leat__dtls_openssl; /* const in use */
+
+/* @param chain  certificates in DER, leaf first
+ * @param key    in DER, PKCS #1 or SEC 1
+ * @return 0, LEAT_E_NOMEM or LEAT_E_CRYPTO */
+int leat__dtls_openssl_new(struct leat__dtls_openssl **out, const struct leat_span *chain,
+                           size_t count, struct leat_span key);
+void leat__dtls_openssl_free(struct leat__dtls_openssl *o);
+/* "OpenSSL 3.0.20 ..." */
+const char *leat__dtls_openssl_version(void);
+
+/* ---- cert.c ---- */
+
+/* The choice of leat_dtls_identity_set_backend. */
+const struct leat__dtls_backend_ops *
+leat__dtls_identity_ops(const struct leat_dtls_identity *identity);
+const struct leat__dtls_openssl *
+leat__dtls_identity_openssl(const struct leat_dtls_identity *identity);
 
 #endif

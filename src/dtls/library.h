@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * mbedTLS as cert.c, keys.c, kx.c, kx_openssl.c and backend_mbedtls.c see it, 2.28 and 3.x alike.
- * No other file of the module includes this one.
+ * mbedTLS as cert.c, identity.c, keys.c, kx.c, kx_openssl.c and backend_mbedtls.c see it, 2.28
+ * and 3.x alike. No other file of the module includes this one.
  */
 #ifndef LEAT_DTLS_LIBRARY_H
 #define LEAT_DTLS_LIBRARY_H
@@ -27,7 +27,8 @@ struct leat_dtls_identity {
     atomic_uint holders;    /* all that changes once it is made */
     mbedtls_x509_crt chain; /* leaf first */
     mbedtls_pk_context key;
-    mbedtls_ssl_config configs[2]; /* by role; sessions use copies by value */
+    mbedtls_ssl_config configs[2];      /* by role; sessions use copies by value */
+    struct leat__dtls_openssl *openssl; /* NULL: sessions shake hands in mbedTLS */
     uint8_t fingerprint[LEAT_FINGERPRINT_LEN];
 };
 

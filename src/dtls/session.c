@@ -76,7 +76,7 @@ int leat_dtls_new(struct leat_dtls **out, const struct leat_dtls_params *params,
         return LEAT_E_INVALID;
     }
     for (size_t i = 0; i < params->profile_count; i++) {
-        has_profile |= leat__dtls_backend_has_profile(params->profiles[i]);
+        has_profile |= leat__dtls_identity_ops(params->identity)->has_profile(params->profiles[i]);
     }
     if (!has_profile) {
         return LEAT_E_UNSUPPORTED;
@@ -92,10 +92,17 @@ int leat_dtls_new(struct leat_dtls **out, const struct leat_dtls_params *params,
     return 0;
 }
 
+static void free_backend(struct leat_dtls *d)
+{
+    if (d->backend) {
+        d->backend->ops->free(d->backend);
+        d->backend = NULL;
+    }
+}
+
 static void forget_handshake(struct leat_dtls *d)
 {
-    leat__dtls_backend_free(d->backend);
-    d->backend = NULL;
+    free_backend(d);
     leat__dtls_hello_deinit(&d->hello);
     leat__dtls_queue_truncate(&d->input, 0);
     leat__dtls_queue_truncate(&d->job_input, 0);
@@ -155,7 +162,7 @@ void leat_dtls_close(struct leat_dtls *d, uint64_t now_us)
     if (d->established) {
         leat__dtls_established_close(d->established);
     } else if (d->backend) {
-        leat__dtls_backend_close(d->backend);
+        d->backend->ops->close(d->backend);
     }
     d->has_connected_event = false; /* nobody wants these keys any more */
     leat_wipe(&d->keys, sizeof(d->keys));
@@ -271,7 +278,7 @@ static uint32_t first_timeout_ms(const struct leat_dtls *d)
 static void take_over(struct leat_dtls *d)
 {
     struct leat__dtls_outcome outcome;
-    d->job_error = leat__dtls_backend_take(d->backend, &outcome);
+    d->job_error = d->backend->ops->take(d->backend, &outcome);
     if (d->job_error != 0) {
         return;
     }
@@ -285,8 +292,7 @@ static void take_over(struct leat_dtls *d)
     }
     d->established->out = &d->out;
     d->established->counters = &d->counters;
-    leat__dtls_backend_free(d->backend);
-    d->backend = NULL;
+    free_backend(d);
 }
 
 static void feed_all(struct leat_dtls *d)
@@ -294,33 +300,55 @@ static void feed_all(struct leat_dtls *d)
     if (d->is_job_with_hello) {
         uint8_t record[LEAT__DTLS_HELLO_RECORD_MAX];
         size_t len = leat__dtls_hello_record(&d->hello, record);
-        leat__dtls_backend_feed(d->backend, leat_span(record, len), d->job_us);
+        d->backend->ops->feed(d->backend, leat_span(record, len), d->job_us);
     } else if (d->job_input.count == 0) {
-        leat__dtls_backend_feed(d->backend, leat_span(NULL, 0), d->job_us);
+        d->backend->ops->feed(d->backend, leat_span(NULL, 0), d->job_us);
     }
-    while (!leat__dtls_backend_is_connected(d->backend) &&
-           leat__dtls_queue_pop(&d->job_input, &d->latest)) {
-        leat__dtls_backend_feed(d->backend, leat_span(d->latest.data, d->latest.len), d->job_us);
-        if (!leat__dtls_backend_is_connected(d->backend)) {
+    while (!d->backend->is_connected && leat__dtls_queue_pop(&d->job_input, &d->latest)) {
+        d->backend->ops->feed(d->backend, leat_span(d->latest.data, d->latest.len), d->job_us);
+        if (!d->backend->is_connected) {
             free(d->latest.data);
             d->latest = (struct leat__dtls_datagram){NULL, 0};
         }
     }
 }
 
+/* A server's choice among the SRTP profiles of the hello is the first of ours; the libraries choose
+ * by orders of their own, so it is left one. Where there is none the library is to find out. */
+static struct leat_dtls_params params_of_handshake(const struct leat_dtls *d)
+{
+    struct leat_dtls_params params = d->params;
+    if (params.role == LEAT_DTLS_SERVER) {
+        const struct leat__dtls_backend_ops *ops = leat__dtls_identity_ops(params.identity);
+        enum leat_srtp_profile able[LEAT_SRTP_PROFILES_MAX];
+        size_t count = 0;
+        for (size_t i = 0; i < params.profile_count; i++) {
+            able[count] = params.profiles[i];
+            count += ops->has_profile(params.profiles[i]) ? 1 : 0;
+        }
+        enum leat_srtp_profile first = leat__dtls_hello_profile(&d->hello, able, count);
+        if (first != LEAT_SRTP_PROFILE_NONE) {
+            params.profiles[0] = first;
+            params.profile_count = 1;
+        }
+    }
+    return params;
+}
+
 void leat_dtls_job_run(struct leat_dtls *d, struct leat_rng *rng)
 {
     if (!d->backend) {
-        d->job_error =
-            leat__dtls_backend_new(&d->backend, &d->params, first_timeout_ms(d), &d->out);
+        const struct leat_dtls_params params = params_of_handshake(d);
+        d->job_error = leat__dtls_identity_ops(params.identity)
+                           ->new (&d->backend, &params, first_timeout_ms(d), &d->out);
         if (d->job_error != 0) {
             return;
         }
     }
-    leat__dtls_backend_set_rng(d->backend, rng);
+    d->backend->rng = rng;
     feed_all(d);
-    leat__dtls_backend_set_rng(d->backend, NULL);
-    if (leat__dtls_backend_is_connected(d->backend)) {
+    d->backend->rng = NULL;
+    if (d->backend->is_connected) {
         take_over(d);
     }
 }
@@ -339,9 +367,9 @@ static void install_result(struct leat_dtls *d, uint64_t now_us)
         return;
     }
     d->state = HANDSHAKE;
-    leat__dtls_backend_settle_timer(d->backend, now_us);
-    if (leat__dtls_backend_end(d->backend) != LEAT_DTLS_END_NONE) {
-        end(d, leat__dtls_backend_end(d->backend));
+    d->backend->ops->settle_timer(d->backend, now_us);
+    if (d->backend->end != LEAT_DTLS_END_NONE) {
+        end(d, d->backend->end);
     }
 }
 
@@ -426,7 +454,7 @@ uint64_t leat_dtls_deadline(const struct leat_dtls *d)
     uint64_t limit_us = d->start_us + LEAT_DTLS_HANDSHAKE_US;
     uint64_t timer_us = LEAT_NEVER;
     if (d->backend && !d->is_feed_wanted) {
-        timer_us = leat__dtls_backend_deadline(d->backend);
+        timer_us = d->backend->ops->deadline(d->backend);
     }
     return timer_us < limit_us ? timer_us : limit_us;
 }

@@ -64,12 +64,12 @@ DOORS = {  # library or system header, or the start of its name -> modules that 
     "time.h": {"io", "base", "crypto", "bench"},  # base: log.c stamps its lines; crypto: measures, and the age of a seed
     "errno.h": {"io", "crypto"} | ENDS,
 }
-FILES = {  # module and header, or the start of its name -> the one file of the module that may include it
-    ("crypto", "intel-ipsec-mb.h"): "provider_ipsecmb.c",
-    ("crypto", "openssl/"): "provider_openssl.c",
-    ("crypto", "dlfcn.h"): "provider_ipsecmb.c",  # loads its library at run time
-    ("dtls", "openssl/"): "kx_openssl.c",
-    ("dtls", "dlfcn.h"): "kx_openssl.c",  # hands on what it does not compute
+FILES = {  # module and header, or the start of its name -> the only files of the module that may include it
+    ("crypto", "intel-ipsec-mb.h"): {"provider_ipsecmb.c"},
+    ("crypto", "openssl/"): {"provider_openssl.c"},
+    ("crypto", "dlfcn.h"): {"provider_ipsecmb.c"},  # loads its library at run time
+    ("dtls", "openssl/"): {"backend_openssl.c", "kx_openssl.c"},
+    ("dtls", "dlfcn.h"): {"kx_openssl.c"},  # hands on what it does not compute
 }
 RESTRICTED = {  # public header -> modules that may include it, whatever ALLOWED says
     # Pure modules return and count, they do not log. crypto says at start which provider it dropped.
@@ -129,9 +129,9 @@ def fault_of(path, module, bracket, name, owner, private):
     for start, users in DOORS.items():
         if name.startswith(start) and module not in users:
             return f"only {', '.join(sorted(users))} may include <{name}>"
-    for (user, start), file in FILES.items():
-        if user == module and name.startswith(start) and path.name != file:
-            return f"only {file} may include <{name}>"
+    for (user, start), files in FILES.items():
+        if user == module and name.startswith(start) and path.name not in files:
+            return f"only {' and '.join(sorted(files))} may include <{name}>"
     return None
 
 

@@ -5,6 +5,7 @@
  *   dtls_udp client FINGERPRINT PORT     connects to a server
  * Prints "fingerprint ..", "connected PROFILE CIPHER", "material HEX" (the exporter's block as SRTP
  * got it), "ended N". A line on stdin closes the session. Application data is sent back twice.
+ * LEAT_BACKEND=openssl chooses that backend, LEAT_PROFILE the only SRTP profile.
  */
 #include <arpa/inet.h>
 #include <poll.h>
@@ -129,6 +130,15 @@ int main(int argc, char **argv)
         leat_dtls_identity_new(&identity, leat_rng_thread(), (uint64_t)time(NULL)) != 0) {
         perror("dtls_udp");
         return 1;
+    }
+    const char *backend = getenv("LEAT_BACKEND"), *profile = getenv("LEAT_PROFILE");
+    if (backend && strcmp(backend, "openssl") == 0 &&
+        leat_dtls_identity_set_backend(identity, LEAT_DTLS_OPENSSL) != 0) {
+        fprintf(stderr, "dtls_udp: no OpenSSL in this build\n");
+        return 1;
+    }
+    if (profile) {
+        p.profiles[0] = leat_srtp_profile_from_text(leat_span_str(profile));
     }
     p.identity = identity;
     leat_dtls_identity_fingerprint(identity, own);

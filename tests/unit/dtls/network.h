@@ -53,6 +53,15 @@ static inline void net_rng(struct leat_rng *rng, uint8_t seed)
     leat_rng_init_seeded(rng, octets);
 }
 
+/* LEAT_BACKENDS names the backends of server and client, as in "openssl mbedtls"; without it both
+ * are mbedTLS. */
+static inline enum leat_dtls_backend net_backend(int which)
+{
+    const char *names = getenv("LEAT_BACKENDS");
+    const char *name = names && which == CLIENT ? strchr(names, ' ') + 1 : names;
+    return name && strncmp(name, "openssl", 7) == 0 ? LEAT_DTLS_OPENSSL : LEAT_DTLS_MBEDTLS;
+}
+
 /* Identities are made once: they are immutable. */
 static inline struct leat_dtls_identity *net_identity(int which)
 {
@@ -61,6 +70,7 @@ static inline struct leat_dtls_identity *net_identity(int which)
         struct leat_rng rng;
         net_rng(&rng, (uint8_t)(200 + which));
         LEAT_CHECK_INT(leat_dtls_identity_new(&identities[which], &rng, NOW_S), 0);
+        LEAT_CHECK_INT(leat_dtls_identity_set_backend(identities[which], net_backend(which)), 0);
     }
     return identities[which];
 }

@@ -214,7 +214,7 @@ static void library_error__allocation_at_any_level__is_out_of_memory(void)
                    LEAT_E_NOMEM);
     LEAT_CHECK_INT(leat__dtls_library_error(MBEDTLS_ERR_SSL_INVALID_MAC, LEAT_E_CRYPTO),
                    LEAT_E_CRYPTO);
-    LEAT_CHECK(strncmp(leat_dtls_library_version(), "Mbed TLS ", 9) == 0);
+    LEAT_CHECK(strncmp(leat_dtls_library_version(LEAT_DTLS_MBEDTLS), "Mbed TLS ", 9) == 0);
 }
 
 LEAT_TESTS(LEAT_TEST(new__any_time__is_valid_from_a_day_before_for_a_year),

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 """Handshakes with OpenSSL's command line tool: its exported keying material must be ours, and data must come back.
 
-Usage: test_openssl.py PROGRAM VECTORS, where PROGRAM is dtls_udp. Prints `N passed, N failed`.
+Usage: test_openssl.py PROGRAM VECTORS, where PROGRAM is dtls_udp. Prints `N passed, N failed`. LEAT_BACKEND in the
+environment chooses the library on our side.
 """
 import os
 import re
@@ -17,15 +18,16 @@ import time
 PROGRAM, VECTORS = sys.argv[1], sys.argv[2]
 OPENSSL = shutil.which("openssl")
 SRTP = ["-use_srtp", "SRTP_AES128_CM_SHA1_80", "-keymatexport", "EXTRACTOR-dtls_srtp", "-keymatexportlen", "60"]
+GCM = {"AEAD_AES_128_GCM": 56, "AEAD_AES_256_GCM": 88}  # octets of keying material
 CLOSED, FINGERPRINT, NO_CERT, NO_PROFILE = 1, 2, 3, 4  # enum leat_dtls_end
 
 
 class Lines:
     """A process whose output is read line by line in the background."""
 
-    def __init__(self, command):
+    def __init__(self, command, **environment):
         self.text = ""
-        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+        self.process = subprocess.Popen(command, env={**os.environ, **environment}, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                         stderr=subprocess.STDOUT, text=True, bufsize=1, errors="replace")
         threading.Thread(target=self.read, daemon=True).start()
 
@@ -70,7 +72,7 @@ def free_port():
 
 
 def exported(tool):
-    return tool.wait(r"Keying material: ([0-9A-F]{120})").lower()
+    return tool.wait(r"Keying material: ([0-9A-F]+)").lower()
 
 
 class Relay:
@@ -160,16 +162,51 @@ def client_is_refused(files, kind, options, end, alert):
         ours.stop()
 
 
-def server_connects(files, kind, extra=()):
+def client_connects_with_gcm(files, profile):
+    fingerprint = files["fingerprints"]["ec"]
+    ours = Lines([PROGRAM, "server", fingerprint], LEAT_PROFILE=profile)
+    tool = Lines([OPENSSL, "s_client", "-dtls1_2", "-connect", f"127.0.0.1:{ours.wait(r'^port ([0-9]+)')}",
+                  *certificate(files, "ec"), *with_gcm(profile)])
+    try:
+        material = ours.wait(r"^material ([0-9a-f]+)")
+        check_equal(exported(tool), material)
+        check_equal(len(material), 2 * GCM[profile])
+    finally:
+        tool.stop()
+        ours.stop()
+
+
+def server_connects_with_gcm(files, profile):
+    port = free_port()
+    tool = Lines([OPENSSL, "s_server", "-dtls1_2", "-accept", f"127.0.0.1:{port}", "-verify", "1",
+                  *certificate(files, "ec"), *with_gcm(profile)])
+    tool.wait(r"^(ACCEPT)")
+    ours = Lines([PROGRAM, "client", files["fingerprints"]["ec"], str(port)], LEAT_PROFILE=profile)
+    try:
+        material = ours.wait(r"^material ([0-9a-f]+)")
+        check_equal(exported(tool), material)
+        check_equal(len(material), 2 * GCM[profile])
+    finally:
+        tool.stop()
+        ours.stop()
+
+
+def with_gcm(profile):
+    return ["-use_srtp", "SRTP_" + profile, "-keymatexport", "EXTRACTOR-dtls_srtp", "-keymatexportlen", str(GCM[profile])]
+
+
+def server_connects(files, kind, extra=(), lost=0):
     port = free_port()
     tool = Lines([OPENSSL, "s_server", "-dtls1_2", "-accept", f"127.0.0.1:{port}", "-verify", "1",
                   *certificate(files, kind), *SRTP, *extra])
     ours = None
     try:
         tool.wait(r"^(ACCEPT)")
-        ours = Lines([PROGRAM, "client", files["fingerprints"][kind], str(port)])
+        relay = Relay(port, b"\x14", lost)
+        ours = Lines([PROGRAM, "client", files["fingerprints"][kind], str(relay.port)])
         material = ours.wait(r"^material ([0-9a-f]+)")
         check_equal(exported(tool), material)
+        check_equal(len(relay.lost), lost)
         data_comes_back(tool)
         ours.write("close\n")
         check_equal(int(ours.wait(r"^ended (\d+)")), CLOSED)
@@ -213,6 +250,11 @@ def main():
             "server__chacha20__exports_our_keys": lambda: server_connects(
                 files, "ec", ["-cipher", "ECDHE-ECDSA-CHACHA20-POLY1305"]),
         }
+        tests["server__last_flight_lost_twice__connects"] = lambda: server_connects(files, "ec", lost=2)
+        if os.environ.get("LEAT_BACKEND") == "openssl":
+            for profile in GCM:
+                tests[f"client__{profile}__exports_our_keys"] = lambda profile=profile: client_connects_with_gcm(files, profile)
+                tests[f"server__{profile}__exports_our_keys"] = lambda profile=profile: server_connects_with_gcm(files, profile)
         failed = 0
         for name, test in tests.items():
             try:

@@ -1,0 +1,841 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One handshake inside OpenSSL 3: DTLS 1.2, ECDHE with AEAD suites, both sides with a certificate.
+ * What the sessions of an identity share (a context for each role, the BIO's method, the PRF) is
+ * made with the identity and const from then on.
+ *
+ * Its retransmission timers read the wall clock, so they are put out of the way: the timer callback
+ * asks for more than an hour and nothing here asks whether one is due. The datagrams of the flight
+ * in progress are kept, and sent again on our own deadline or when the remote repeats what they
+ * answer. Again means with fresh record numbers, because a remote that has seen a number drops the
+ * record unread (RFC 6347 4.1.2.6), and the last flight that it may have to repeat with it:
+ *   epoch 0  plain text, so numbers are ours to give: all of the library's records are renumbered
+ *   epoch 1  a client's Finished is opened and sealed again, with the key block that the record
+ *            layer after the handshake uses; what the library sends in epoch 1 after that, under a
+ *            number that has been used, is dropped
+ *
+ * Records that come in epoch 0 are renumbered too: the library's replay protection cannot be
+ * switched off, and a remote that repeats its flight with the same numbers (werift does) must be
+ * answered. The library drops a ChangeCipherSpec that overtakes the messages before it, so it is
+ * shown again after each datagram.
+ *
+ * What the library would not refuse at the right place, or with the right alert:
+ *   server, hello parsed        no common profile   -> handshake_failure, from the callback that
+ *                                                      chooses the certificate, before any flight
+ *   both, certificate parsed    wrong fingerprint   -> bad_certificate (RFC 8122 6.2)
+ *   client, certificate parsed  no common profile   -> handshake_failure
+ * The library's own alert is held back then and ours is written in its place. A remote without a
+ * certificate is refused by the library.
+ *
+ * Randomness is a matter of the process in libcrypto: its generator is replaced by one that draws
+ * from leat_rng_thread(), by the old RAND_METHOD interface (deprecated in 3.0, there in all
+ * of 3.x). A provider with a generator would need a library context of its own for each identity,
+ * with all its algorithms, to reach the same. The generator that the session hands over for a feed
+ * is thereby not looked at: in the daemon it is the running thread's, which is the same one.
+ */
+#define OPENSSL_SUPPRESS_DEPRECATED
+#include <openssl/core_names.h>
+#include <openssl/err.h>
+#include <openssl/kdf.h>
+#include <openssl/rand.h>
+#include <openssl/ssl.h>
+#include <openssl/x509.h>
+
+#include <limits.h>
+#include <stdlib.h>
+
+#include "internal.h"
+
+#define TIMEOUT_MAX_MS 60000 /* RFC 6347 4.2.4.1 */
+#define PLAIN_RECORD_MAX 64  /* of a Finished or an alert that we seal */
+#define SECRET_LEN 48        /* RFC 5246 8.1 */
+#define RANDOM_LEN 32
+
+enum {
+    MESSAGE_CLIENT_HELLO = 1,
+    MESSAGE_SERVER_HELLO_DONE = 14,
+
+    ALERT_FATAL = 2,
+    ALERT_HANDSHAKE_FAILURE = 40,
+    ALERT_BAD_CERTIFICATE = 42,
+    ALERT_INTERNAL_ERROR = 80,
+    ALERT_USER_CANCELED = 90
+};
+
+struct leat__dtls_openssl {
+    SSL_CTX *contexts[2]; /* by role */
+    BIO_METHOD *method;
+    EVP_KDF *prf;
+};
+
+struct handshake {
+    struct leat__dtls_backend base;
+    const struct leat__dtls_openssl *shared;
+    SSL *ssl;
+    uint8_t fingerprint[LEAT_FINGERPRINT_LEN];
+
+    struct leat_span input; /* of the present feed, not read yet */
+    bool is_starved;
+    uint64_t numbers_in, numbers_out; /* of epoch 0 */
+    uint8_t cipher_change[LEAT__DTLS_RECORD_HEADER + 1];
+    bool has_cipher_change;
+
+    struct leat__dtls_datagram
+        flight[LEAT__DTLS_QUEUE_CAP]; /* in progress, as the library made it */
+    size_t flight_count;
+    unsigned flights; /* begun */
+    bool has_read;    /* since the flight's last datagram: the next one begins another */
+
+    uint64_t timer_start_us; /* LEAT_NEVER when off */
+    uint32_t timer_ms;
+    bool is_timer_new; /* set since the last settle */
+
+    struct leat_srtp_keys keys;
+    struct leat__dtls_protection protection; /* once connected */
+};
+
+static struct handshake *of(struct leat__dtls_backend *b)
+{
+    return (struct handshake *)b;
+}
+
+/* ---- randomness ---- */
+
+static int on_random(unsigned char *out, int len)
+{
+    if (len > 0) {
+        leat_rng_fill(leat_rng_thread(), out, (size_t)len);
+    }
+    return 1;
+}
+
+static int on_random_status(void)
+{
+    return 1;
+}
+
+static const RAND_METHOD random_method = {
+    .bytes = on_random, .pseudorand = on_random, .status = on_random_status};
+
+/* ---- keys ---- */
+
+/* @return false for a suite that was never offered. */
+static bool aead_of(const SSL_CIPHER *cipher, enum leat__dtls_aead *out)
+{
+    switch (SSL_CIPHER_get_protocol_id(cipher)) {
+    case 0xc02b: /* ECDHE_ECDSA, and below ECDHE_RSA: RFC 5289 */
+    case 0xc02f:
+        *out = LEAT__DTLS_AES_128_GCM;
+        return true;
+    case 0xc02c:
+    case 0xc030:
+        *out = LEAT__DTLS_AES_256_GCM;
+        return true;
+    case 0xcca9: /* RFC 7905 */
+    case 0xcca8:
+        *out = LEAT__DTLS_CHACHA20_POLY1305;
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* RFC 5246 6.3: PRF(master secret, "key expansion", server random + client random). */
+static bool derive_block(const struct handshake *h, const EVP_MD *digest,
+                         uint8_t block[static LEAT__DTLS_KEY_BLOCK_MAX])
+{
+    static const char label[13] = "key expansion";
+    uint8_t secret[SECRET_LEN], seed[sizeof(label) + 2 * RANDOM_LEN];
+    size_t secret_len = SSL_SESSION_get_master_key(SSL_get_session(h->ssl), secret, sizeof(secret));
+    memcpy(seed, label, sizeof(label));
+    (void)SSL_get_server_random(h->ssl, seed + sizeof(label), RANDOM_LEN);
+    (void)SSL_get_client_random(h->ssl, seed + sizeof(label) + RANDOM_LEN, RANDOM_LEN);
+    const OSSL_PARAM params[] = {
+        OSSL_PARAM_construct_utf8_string(OSSL_KDF_PARAM_DIGEST,
+                                         (char *)(uintptr_t)EVP_MD_get0_name(digest), 0),
+        OSSL_PARAM_construct_octet_string(OSSL_KDF_PARAM_SECRET, secret, secret_len),
+        OSSL_PARAM_construct_octet_string(OSSL_KDF_PARAM_SEED, seed, sizeof(seed)),
+        OSSL_PARAM_construct_end()};
+    EVP_KDF_CTX *prf = EVP_KDF_CTX_new(h->shared->prf);
+    bool is_good = secret_len == SECRET_LEN && prf != NULL &&
+                   EVP_KDF_derive(prf, block, LEAT__DTLS_KEY_BLOCK_MAX, params) == 1;
+    EVP_KDF_CTX_free(prf);
+    leat_wipe(secret, sizeof(secret));
+    return is_good;
+}
+
+/* The records' keys as one side has them, once there is a master secret. */
+static bool make_protection(const struct handshake *h, bool is_client,
+                            struct leat__dtls_protection *out)
+{
+    const SSL_CIPHER *cipher = SSL_get_current_cipher(h->ssl);
+    enum leat__dtls_aead aead;
+    uint8_t block[LEAT__DTLS_KEY_BLOCK_MAX];
+    if (cipher == NULL || !aead_of(cipher, &aead) ||
+        !derive_block(h, SSL_CIPHER_get_handshake_digest(cipher), block)) {
+        return false;
+    }
+    leat__dtls_protection_init(out, aead, block, is_client, h->base.next_seq);
+    leat_wipe(block, sizeof(block));
+    return true;
+}
+
+/* ---- out ---- */
+
+static void write_number(uint8_t *record, uint64_t number)
+{
+    struct leat_writer w;
+    leat_writer_init(&w, record + 5, 6);
+    leat_write_u48(&w, number);
+}
+
+/* A record of ours in epoch 1, under a fresh number. @return its octets; 0: none was made */
+static size_t seal(struct handshake *h, uint8_t type, struct leat_span plain, uint8_t *out)
+{
+    struct leat__dtls_protection p;
+    if (!make_protection(h, h->base.role == LEAT_DTLS_CLIENT, &p)) {
+        return 0;
+    }
+    size_t len = leat__dtls_protection_seal(&p, type, plain, out);
+    h->base.next_seq = p.send_seq;
+    leat__dtls_protection_deinit(&p);
+    return len;
+}
+
+/* The same for a record that the library has sealed: read as the remote reads it. */
+static size_t seal_again(struct handshake *h, const struct leat__dtls_record *rec, uint8_t *out)
+{
+    uint8_t plain[PLAIN_RECORD_MAX];
+    size_t len = 0;
+    struct leat__dtls_protection remote;
+    if (rec->content.len > sizeof(plain) ||
+        !make_protection(h, h->base.role != LEAT_DTLS_CLIENT, &remote)) {
+        return 0;
+    }
+    bool is_open = leat__dtls_protection_open(&remote, rec, plain, &len) == LEAT__DTLS_OPEN_OK;
+    leat__dtls_protection_deinit(&remote);
+    return is_open ? seal(h, rec->type, leat_span(plain, len), out) : 0;
+}
+
+/* @return octets written; 0: the record is left out. */
+static size_t write_record(struct handshake *h, const struct leat__dtls_record *rec, bool is_again,
+                           uint8_t *out)
+{
+    if (rec->epoch != 0 && is_again) {
+        return seal_again(h, rec, out);
+    }
+    if (rec->epoch != 0 && rec->seq < h->base.next_seq) {
+        return 0;
+    }
+    memcpy(out, rec->whole.data, rec->whole.len);
+    if (rec->epoch == 0) {
+        write_number(out, h->numbers_out++);
+    }
+    struct leat__dtls_record sent = *rec;
+    sent.whole = leat_span(out, rec->whole.len);
+    leat__dtls_backend_watch(&h->base, &sent);
+    return rec->whole.len;
+}
+
+static void send_datagram(struct handshake *h, struct leat_span datagram, bool is_again)
+{
+    uint8_t out[LEAT_DTLS_MTU];
+    size_t len = 0;
+    struct leat_reader r;
+    struct leat__dtls_record rec;
+    leat_reader_init(&r, datagram.data, datagram.len);
+    while (leat_reader_left(&r) != 0 && leat__dtls_record_next(&r, &rec) &&
+           rec.whole.len <= sizeof(out) - len) {
+        len += write_record(h, &rec, is_again, out + len);
+    }
+    /* a full queue is a loss; the flight will be sent again */
+    (void)leat__dtls_queue_push(h->base.out, LEAT__DTLS_QUEUE_CAP, leat_span(out, len));
+    h->base.last_send_us = h->base.now_us;
+}
+
+static void start_timer(struct handshake *h, uint32_t ms)
+{
+    h->timer_ms = ms;
+    h->timer_start_us = h->base.now_us;
+    h->is_timer_new = true;
+}
+
+static void forget_flight(struct handshake *h)
+{
+    while (h->flight_count > 0) {
+        free(h->flight[--h->flight_count].data);
+    }
+}
+
+static void keep(struct handshake *h, struct leat_span datagram)
+{
+    if (h->has_read || h->flights == 0) {
+        h->has_read = false;
+        h->flights++;
+        forget_flight(h);
+        start_timer(h, h->base.timeout_ms);
+    }
+    uint8_t *copy = h->flight_count < LEAT_ARRAY_LEN(h->flight) ? malloc(datagram.len) : NULL;
+    if (copy) {
+        memcpy(copy, datagram.data, datagram.len);
+        h->flight[h->flight_count++] = (struct leat__dtls_datagram){copy, datagram.len};
+    }
+}
+
+static void repeat_flight(struct handshake *h, uint32_t timeout_ms)
+{
+    for (size_t i = 0; i < h->flight_count; i++) {
+        send_datagram(h, leat_span(h->flight[i].data, h->flight[i].len), true);
+    }
+    start_timer(h, timeout_ms < TIMEOUT_MAX_MS ? timeout_ms : TIMEOUT_MAX_MS);
+}
+
+static void alert(struct handshake *h, uint8_t description)
+{
+    const uint8_t content[2] = {ALERT_FATAL, description};
+    uint8_t record[PLAIN_RECORD_MAX];
+    size_t len;
+    if (h->base.next_seq != 0) { /* epoch 1 has begun */
+        len = seal(h, LEAT__DTLS_TYPE_ALERT, leat_span(content, sizeof(content)), record);
+    } else {
+        struct leat_writer w;
+        leat_writer_init(&w, record, sizeof(record));
+        leat_write_u8(&w, LEAT__DTLS_TYPE_ALERT);
+        leat_write_u16(&w, LEAT__DTLS_VERSION_1_2);
+        leat_write_u16(&w, 0);
+        leat_write_u48(&w, h->numbers_out++);
+        leat_write_u16(&w, sizeof(content));
+        leat_write_bytes(&w, content, sizeof(content));
+        len = leat_writer_len(&w);
+    }
+    (void)leat__dtls_queue_push(h->base.out, LEAT__DTLS_QUEUE_CAP, leat_span(record, len));
+}
+
+/* ---- what the library calls ---- */
+
+static int on_write(BIO *bio, const char *data, int len)
+{
+    struct handshake *h = BIO_get_data(bio);
+    BIO_clear_retry_flags(bio);
+    if (len > 0 && h->base.end == LEAT_DTLS_END_NONE) {
+        struct leat_span datagram = leat_span(data, (size_t)len);
+        keep(h, datagram);
+        send_datagram(h, datagram, false);
+    }
+    return len;
+}
+
+static int on_read(BIO *bio, char *out, int cap)
+{
+    struct handshake *h = BIO_get_data(bio);
+    BIO_clear_retry_flags(bio);
+    if (h->input.len == 0 || cap <= 0) {
+        h->is_starved = true;
+        BIO_set_retry_read(bio);
+        return -1;
+    }
+    size_t len = h->input.len < (size_t)cap ? h->input.len : (size_t)cap;
+    memcpy(out, h->input.data, len);
+    h->input.len = 0;
+    h->has_read = true;
+    return (int)len;
+}
+
+static long on_control(BIO *bio, int command, long number, void *pointer)
+{
+    (void)bio, (void)number, (void)pointer;
+    return command == BIO_CTRL_FLUSH ? 1 : 0;
+}
+
+static unsigned on_timer(SSL *ssl, unsigned us)
+{
+    (void)ssl, (void)us;
+    return UINT_MAX;
+}
+
+static bool is_leaf_right(const struct handshake *h, X509 *leaf)
+{
+    uint8_t digest[LEAT_FINGERPRINT_LEN] = {0};
+    unsigned char *der = NULL;
+    int len = i2d_X509(leaf, &der);
+    if (len > 0) {
+        leat_sha256(der, (size_t)len, digest);
+    }
+    OPENSSL_free(der);
+    return len > 0 && leat_equal_ct(digest, h->fingerprint, sizeof(digest));
+}
+
+/* In the place of all verification: certificates are self-signed. */
+static int on_verify(X509_STORE_CTX *store, void *unused)
+{
+    (void)unused;
+    SSL *ssl = X509_STORE_CTX_get_ex_data(store, SSL_get_ex_data_X509_STORE_CTX_idx());
+    struct handshake *h = SSL_get_app_data(ssl);
+    X509 *leaf = X509_STORE_CTX_get0_cert(store);
+    if (leaf == NULL || !is_leaf_right(h, leaf)) {
+        h->base.end = LEAT_DTLS_END_FINGERPRINT;
+    } else if (SSL_get_selected_srtp_profile(ssl) == NULL) {
+        h->base.end = LEAT_DTLS_END_NO_PROFILE;
+    }
+    bool is_good = h->base.end == LEAT_DTLS_END_NONE;
+    X509_STORE_CTX_set_error(store, is_good ? X509_V_OK : X509_V_ERR_CERT_REJECTED);
+    return is_good ? 1 : 0;
+}
+
+/* A server has parsed the hello, or a client is asked for its certificate. */
+static int on_choose_certificate(SSL *ssl, void *unused)
+{
+    (void)unused;
+    struct handshake *h = SSL_get_app_data(ssl);
+    if (SSL_get_selected_srtp_profile(ssl) == NULL) {
+        h->base.end = LEAT_DTLS_END_NO_PROFILE;
+    }
+    return h->base.end == LEAT_DTLS_END_NONE ? 1 : 0;
+}
+
+/* ---- what an identity's sessions share ---- */
+
+static bool set_certificate(SSL_CTX *context, const struct leat_span *chain, size_t count,
+                            EVP_PKEY *key)
+{
+    for (size_t i = 0; i < count; i++) {
+        const unsigned char *at = chain[i].data;
+        X509 *certificate = d2i_X509(NULL, &at, (long)chain[i].len);
+        bool is_taken = certificate != NULL &&
+                        (i == 0 ? SSL_CTX_use_certificate(context, certificate)
+                                : (int)SSL_CTX_add1_chain_cert(context, certificate)) == 1;
+        X509_free(certificate);
+        if (!is_taken) {
+            return false;
+        }
+    }
+    return SSL_CTX_use_PrivateKey(context, key) == 1;
+}
+
+static bool set_algorithms(SSL_CTX *context)
+{
+    /* What matters is named here; the level is about keys of chains that nobody looks at. */
+    SSL_CTX_set_security_level(context, 1);
+    return SSL_CTX_set_min_proto_version(context, DTLS1_2_VERSION) == 1 &&
+           SSL_CTX_set_max_proto_version(context, DTLS1_2_VERSION) == 1 &&
+           SSL_CTX_set_cipher_list(
+               context, "ECDHE-ECDSA-AES128-GCM-SHA256:ECDHE-RSA-AES128-GCM-SHA256:"
+                        "ECDHE-ECDSA-AES256-GCM-SHA384:ECDHE-RSA-AES256-GCM-SHA384:"
+                        "ECDHE-ECDSA-CHACHA20-POLY1305:ECDHE-RSA-CHACHA20-POLY1305") == 1 &&
+           SSL_CTX_set1_groups_list(context, "P-256:P-384:X25519") == 1;
+}
+
+static SSL_CTX *context_new(const struct leat_span *chain, size_t count, EVP_PKEY *key)
+{
+    SSL_CTX *context = SSL_CTX_new(DTLS_method());
+    if (context == NULL) {
+        return NULL;
+    }
+    SSL_CTX_set_options(context, SSL_OP_NO_QUERY_MTU | SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_TICKET |
+                                     SSL_OP_CIPHER_SERVER_PREFERENCE);
+    SSL_CTX_set_mode(context, SSL_MODE_NO_AUTO_CHAIN);
+    (void)SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
+    SSL_CTX_set_verify(context, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, NULL);
+    SSL_CTX_set_cert_verify_callback(context, on_verify, NULL);
+    SSL_CTX_set_cert_cb(context, on_choose_certificate, NULL);
+    if (!set_algorithms(context) || !set_certificate(context, chain, count, key)) {
+        SSL_CTX_free(context);
+        return NULL;
+    }
+    return context;
+}
+
+static BIO_METHOD *method_new(void)
+{
+    BIO_METHOD *method = BIO_meth_new(BIO_TYPE_SOURCE_SINK, "leat");
+    if (method != NULL) {
+        (void)BIO_meth_set_write(method, on_write);
+        (void)BIO_meth_set_read(method, on_read);
+        (void)BIO_meth_set_ctrl(method, on_control);
+    }
+    return method;
+}
+
+/* libcrypto's reason, its queue emptied. */
+static int library_error(void)
+{
+    bool is_memory = ERR_GET_REASON(ERR_peek_error()) == ERR_R_MALLOC_FAILURE;
+    ERR_clear_error();
+    return is_memory ? LEAT_E_NOMEM : LEAT_E_CRYPTO;
+}
+
+int leat__dtls_openssl_new(struct leat__dtls_openssl **out, const struct leat_span *chain,
+                           size_t count, struct leat_span key_der)
+{
+    *out = NULL;
+    struct leat__dtls_openssl *o = calloc(1, sizeof(*o));
+    if (!o) {
+        return LEAT_E_NOMEM;
+    }
+    ERR_clear_error();
+    const unsigned char *at = key_der.data;
+    EVP_PKEY *key = NULL;
+    bool is_good = RAND_set_rand_method(&random_method) == 1;
+    if (is_good) {
+        key = d2i_AutoPrivateKey(NULL, &at, (long)key_der.len);
+        o->method = method_new();
+        o->prf = EVP_KDF_fetch(NULL, "TLS1-PRF", NULL);
+        is_good = key != NULL && o->method != NULL && o->prf != NULL;
+    }
+    for (size_t role = 0; is_good && role < 2; role++) {
+        o->contexts[role] = context_new(chain, count, key);
+        is_good = o->contexts[role] != NULL;
+    }
+    EVP_PKEY_free(key);
+    if (!is_good) {
+        leat__dtls_openssl_free(o);
+        return library_error();
+    }
+    *out = o;
+    return 0;
+}
+
+void leat__dtls_openssl_free(struct leat__dtls_openssl *o)
+{
+    if (!o) {
+        return;
+    }
+    SSL_CTX_free(o->contexts[0]);
+    SSL_CTX_free(o->contexts[1]);
+    BIO_meth_free(o->method);
+    EVP_KDF_free(o->prf);
+    free(o);
+}
+
+const char *leat__dtls_openssl_version(void)
+{
+    return OpenSSL_version(OPENSSL_VERSION);
+}
+
+/* ---- profiles ---- */
+
+static const char *profile_to_library(enum leat_srtp_profile profile)
+{
+    switch (profile) {
+    case LEAT_SRTP_AES128_CM_SHA1_80:
+        return "SRTP_AES128_CM_SHA1_80";
+    case LEAT_SRTP_AES128_CM_SHA1_32:
+        return "SRTP_AES128_CM_SHA1_32";
+    case LEAT_SRTP_AEAD_AES_128_GCM:
+        return "SRTP_AEAD_AES_128_GCM";
+    case LEAT_SRTP_AEAD_AES_256_GCM:
+        return "SRTP_AEAD_AES_256_GCM";
+    case LEAT_SRTP_PROFILE_NONE:
+        return NULL;
+    }
+    return NULL;
+}
+
+static bool has_profile(enum leat_srtp_profile profile)
+{
+    return profile_to_library(profile) != NULL;
+}
+
+static bool set_profiles(SSL *ssl, const struct leat_dtls_params *params)
+{
+    char names[LEAT_SRTP_PROFILES_MAX * 32];
+    struct leat_writer w;
+    leat_writer_init(&w, names, sizeof(names));
+    for (size_t i = 0; i < params->profile_count; i++) {
+        const char *name = profile_to_library(params->profiles[i]);
+        if (name) {
+            leat_write_bytes(&w, ":", leat_writer_len(&w) != 0 ? 1 : 0);
+            leat_write_bytes(&w, name, strlen(name));
+        }
+    }
+    leat_write_u8(&w, 0);
+    return !w.failed && SSL_set_tlsext_use_srtp(ssl, names) == 0; /* 0 is success */
+}
+
+static enum leat_srtp_profile negotiated(const struct handshake *h)
+{
+    const SRTP_PROTECTION_PROFILE *chosen = SSL_get_selected_srtp_profile(h->ssl);
+    static const enum leat_srtp_profile all[] = {
+        LEAT_SRTP_AES128_CM_SHA1_80, LEAT_SRTP_AES128_CM_SHA1_32, LEAT_SRTP_AEAD_AES_128_GCM,
+        LEAT_SRTP_AEAD_AES_256_GCM};
+    for (size_t i = 0; chosen != NULL && i < LEAT_ARRAY_LEN(all); i++) {
+        if (chosen->id == (unsigned long)all[i]) { /* IANA's, both */
+            return all[i];
+        }
+    }
+    return LEAT_SRTP_PROFILE_NONE;
+}
+
+/* ---- life ---- */
+
+static void backend_free(struct leat__dtls_backend *backend)
+{
+    struct handshake *h = of(backend);
+    if (!h) {
+        return;
+    }
+    SSL_free(h->ssl);
+    forget_flight(h);
+    leat__dtls_protection_deinit(&h->protection);
+    leat_wipe(h, sizeof(*h));
+    free(h);
+}
+
+static bool make_ssl(struct handshake *h, const struct leat_dtls_params *params)
+{
+    h->ssl = SSL_new(h->shared->contexts[params->role]);
+    BIO *bio = h->ssl != NULL ? BIO_new(h->shared->method) : NULL;
+    if (bio == NULL) {
+        return false;
+    }
+    BIO_set_data(bio, h);
+    BIO_set_init(bio, 1);
+    SSL_set_bio(h->ssl, bio, bio);
+    DTLS_set_timer_cb(h->ssl, on_timer);
+    if (params->role == LEAT_DTLS_SERVER) {
+        SSL_set_accept_state(h->ssl);
+    } else {
+        SSL_set_connect_state(h->ssl);
+    }
+    return SSL_set_app_data(h->ssl, h) == 1 && SSL_set_mtu(h->ssl, LEAT_DTLS_MTU) != 0 &&
+           set_profiles(h->ssl, params);
+}
+
+static int backend_new(struct leat__dtls_backend **out_backend,
+                       const struct leat_dtls_params *params, uint32_t first_timeout_ms,
+                       struct leat__dtls_queue *out)
+{
+    *out_backend = NULL;
+    struct handshake *h = calloc(1, sizeof(*h));
+    if (!h) {
+        return LEAT_E_NOMEM;
+    }
+    h->base.ops = &leat__dtls_openssl_ops;
+    h->base.role = params->role;
+    h->base.timeout_ms = first_timeout_ms;
+    h->base.out = out;
+    h->shared = leat__dtls_identity_openssl(params->identity);
+    h->timer_start_us = LEAT_NEVER;
+    memcpy(h->fingerprint, params->remote_fingerprint, sizeof(h->fingerprint));
+    ERR_clear_error();
+    if (!make_ssl(h, params)) {
+        backend_free(&h->base);
+        return library_error();
+    }
+    *out_backend = &h->base;
+    return 0;
+}
+
+/* ---- the handshake ---- */
+
+static void refuse(struct handshake *h, enum leat_dtls_end end, uint8_t description)
+{
+    h->base.end = end;
+    alert(h, description);
+}
+
+/* The handshake is over: everything that makes it ours must hold, whatever the callbacks have
+ * seen. The exporter is RFC 5705's with the label of RFC 5764 4.2 and no context. */
+static void finish(struct handshake *h)
+{
+    static const char label[] = "EXTRACTOR-dtls_srtp";
+    bool is_client = h->base.role == LEAT_DTLS_CLIENT;
+    uint8_t material[LEAT_SRTP_MATERIAL_MAX];
+    X509 *leaf = SSL_get0_peer_certificate(h->ssl);
+    if (leaf == NULL) {
+        refuse(h, LEAT_DTLS_END_NO_CERT, ALERT_HANDSHAKE_FAILURE);
+    } else if (!is_leaf_right(h, leaf)) {
+        refuse(h, LEAT_DTLS_END_FINGERPRINT, ALERT_BAD_CERTIFICATE);
+    } else if (h->base.next_seq == 0 || !make_protection(h, is_client, &h->protection) ||
+               SSL_export_keying_material(h->ssl, material, sizeof(material), label,
+                                          sizeof(label) - 1, NULL, 0, 0) != 1) {
+        refuse(h, LEAT_DTLS_END_INTERNAL, ALERT_INTERNAL_ERROR);
+    } else if (leat_srtp_keys_cut(&h->keys, negotiated(h), material, is_client) == 0) {
+        refuse(h, LEAT_DTLS_END_NO_PROFILE, ALERT_HANDSHAKE_FAILURE);
+    } else {
+        h->base.is_connected = true;
+    }
+    leat_wipe(material, sizeof(material));
+}
+
+static enum leat_dtls_end end_of(int ssl_error, unsigned long error)
+{
+    int reason = ERR_GET_REASON(error);
+    if (ssl_error == SSL_ERROR_ZERO_RETURN) {
+        return LEAT_DTLS_END_CLOSED;
+    }
+    if (reason == ERR_R_MALLOC_FAILURE || reason == ERR_R_INTERNAL_ERROR) {
+        return LEAT_DTLS_END_INTERNAL;
+    }
+    if (ERR_GET_LIB(error) == ERR_LIB_SSL && reason >= SSL_AD_REASON_OFFSET) {
+        return LEAT_DTLS_END_ALERT;
+    }
+    if (ERR_GET_LIB(error) == ERR_LIB_SSL && reason == SSL_R_PEER_DID_NOT_RETURN_A_CERTIFICATE) {
+        return LEAT_DTLS_END_NO_CERT;
+    }
+    return LEAT_DTLS_END_PROTOCOL;
+}
+
+/* The library has given up, or one of the callbacks has made it. */
+static void fail(struct handshake *h, int ssl_error, size_t sent)
+{
+    if (h->base.end == LEAT_DTLS_END_FINGERPRINT) {
+        alert(h, ALERT_BAD_CERTIFICATE);
+    } else if (h->base.end != LEAT_DTLS_END_NONE) {
+        alert(h, ALERT_HANDSHAKE_FAILURE);
+    } else {
+        h->base.end = end_of(ssl_error, ERR_peek_error());
+        if (h->base.out->count == sent && h->base.end != LEAT_DTLS_END_ALERT) {
+            alert(h, h->base.end == LEAT_DTLS_END_INTERNAL ? ALERT_INTERNAL_ERROR
+                                                           : ALERT_HANDSHAKE_FAILURE);
+        }
+    }
+}
+
+/* Until the library has read everything and waits. */
+static void run(struct handshake *h, struct leat_span input)
+{
+    h->input = input;
+    h->is_starved = false;
+    while (!h->is_starved && !h->base.is_connected && h->base.end == LEAT_DTLS_END_NONE) {
+        size_t sent = h->base.out->count;
+        ERR_clear_error();
+        int ret = SSL_do_handshake(h->ssl);
+        int ssl_error = SSL_get_error(h->ssl, ret);
+        if (ret == 1) {
+            finish(h);
+        } else if (ssl_error != SSL_ERROR_WANT_READ) {
+            fail(h, ssl_error, sent);
+        }
+    }
+    h->input = leat_span(NULL, 0);
+    ERR_clear_error();
+}
+
+/* ---- in ---- */
+
+/* Whether one of the record's messages ends a flight that the present one answers. */
+static bool ends_flight(const struct handshake *h, const struct leat__dtls_record *rec)
+{
+    bool is_server = h->base.role == LEAT_DTLS_SERVER;
+    uint8_t last = is_server ? MESSAGE_CLIENT_HELLO : MESSAGE_SERVER_HELLO_DONE;
+    struct leat_reader r;
+    leat_reader_init(&r, rec->content.data, rec->content.len);
+    while (rec->type == LEAT__DTLS_TYPE_HANDSHAKE && leat_reader_left(&r) != 0) {
+        uint8_t type = leat_read_u8(&r);
+        leat_read_skip(&r, 3 + 2 + 3); /* length, message number, offset */
+        uint32_t len = leat_read_u24(&r);
+        leat_read_skip(&r, len);
+        if (!r.failed && type == last) {
+            return is_server || h->base.next_seq != 0; /* not the hello's flight, but the second */
+        }
+    }
+    return false;
+}
+
+struct look {
+    size_t len;
+    bool is_repeat; /* if it makes no new flight */
+};
+
+/* Copy a datagram with its records of epoch 0 renumbered. */
+static struct look take_in(struct handshake *h, struct leat_span datagram,
+                           uint8_t out[static LEAT__DTLS_HELLO_RECORD_MAX])
+{
+    struct look look = {0, false};
+    struct leat_reader r;
+    struct leat__dtls_record rec;
+    leat_reader_init(&r, datagram.data, datagram.len);
+    while (leat_reader_left(&r) != 0 && leat__dtls_record_next(&r, &rec) &&
+           rec.whole.len <= LEAT__DTLS_HELLO_RECORD_MAX - look.len) {
+        uint8_t *record = out + look.len;
+        memcpy(record, rec.whole.data, rec.whole.len);
+        look.len += rec.whole.len;
+        if (rec.epoch != 0) {
+            continue;
+        }
+        write_number(record, h->numbers_in++);
+        look.is_repeat |= ends_flight(h, &rec);
+        if (rec.type == LEAT__DTLS_TYPE_CHANGE_CIPHER_SPEC &&
+            rec.whole.len == sizeof(h->cipher_change)) {
+            memcpy(h->cipher_change, record, sizeof(h->cipher_change));
+            h->has_cipher_change = true;
+        }
+    }
+    return look;
+}
+
+static uint64_t backend_deadline(const struct leat__dtls_backend *backend)
+{
+    const struct handshake *h = (const struct handshake *)backend;
+    return h->timer_start_us == LEAT_NEVER ? LEAT_NEVER : h->timer_start_us + h->timer_ms * 1000ull;
+}
+
+static void backend_feed(struct leat__dtls_backend *backend, struct leat_span datagram,
+                         uint64_t now_us)
+{
+    struct handshake *h = of(backend);
+    uint8_t input[LEAT__DTLS_HELLO_RECORD_MAX];
+    unsigned flights = h->flights;
+    h->base.now_us = now_us;
+    if (h->base.role == LEAT_DTLS_CLIENT && datagram.len != 0 && h->base.next_seq == 0) {
+        (void)leat__dtls_backend_fit_timeout(&h->base);
+    }
+    struct look look = take_in(h, datagram, input);
+    run(h, leat_span(input, look.len));
+    if (h->has_cipher_change && datagram.len != 0) {
+        write_number(h->cipher_change, h->numbers_in++);
+        run(h, leat_span(h->cipher_change, sizeof(h->cipher_change)));
+    }
+    if (h->base.is_connected || h->base.end != LEAT_DTLS_END_NONE || h->flights != flights) {
+        return;
+    }
+    if (now_us >= backend_deadline(backend)) {
+        repeat_flight(h, 2 * h->timer_ms);
+    } else if (look.is_repeat) {
+        repeat_flight(h, h->timer_ms);
+    }
+}
+
+static void backend_close(struct leat__dtls_backend *backend)
+{
+    refuse(of(backend), LEAT_DTLS_END_CLOSED, ALERT_USER_CANCELED);
+}
+
+/* ---- what the session asks ---- */
+
+static int backend_take(struct leat__dtls_backend *backend, struct leat__dtls_outcome *out)
+{
+    struct handshake *h = of(backend);
+    memset(out, 0, sizeof(*out));
+    int error = leat__dtls_backend_take_flight(backend, &out->flight);
+    if (error != 0) {
+        return error;
+    }
+    out->srtp = h->keys;
+    out->cipher = SSL_CIPHER_standard_name(SSL_get_current_cipher(h->ssl));
+    out->protection = h->protection; /* no context of it has been made yet */
+    leat_wipe(&h->keys, sizeof(h->keys));
+    leat_wipe(&h->protection, sizeof(h->protection));
+    return 0;
+}
+
+static void backend_settle_timer(struct leat__dtls_backend *backend, uint64_t now_us)
+{
+    struct handshake *h = of(backend);
+    if (h->is_timer_new && h->timer_start_us != LEAT_NEVER) {
+        h->timer_start_us = now_us;
+    }
+    h->is_timer_new = false;
+}
+
+const struct leat__dtls_backend_ops leat__dtls_openssl_ops = {
+    .has_profile = has_profile,
+    .new = backend_new,
+    .free = backend_free,
+    .feed = backend_feed,
+    .close = backend_close,
+    .take = backend_take,
+    .deadline = backend_deadline,
+    .settle_timer = backend_settle_timer,
+};

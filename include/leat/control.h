@@ -63,9 +63,11 @@ struct leat_control_info {
     struct leat_sdp_policy policy; /**< the configuration's codecs and setup */
     size_t peers_max, ssrcs_per_peer;
     uint64_t ended_keep_us;
-    size_t receive_buffer;                                /**< granted */
-    const char *firewall;                                 /**< one sentence */
-    const char *uv_version, *dtls_version, *srtp_version; /**< NULL: left out */
+    size_t receive_buffer;                                   /**< granted */
+    const char *firewall;                                    /**< one sentence */
+    const char *dtls_backend;                                /**< "mbedtls" or "openssl" */
+    const char *dtls_version;                                /**< of its library; NULL: left out */
+    const char *uv_version, *mbedtls_version, *srtp_version; /**< NULL: left out */
     const char *key_exchange; /**< leat_dtls_key_exchange(); NULL: left out */
 };
 

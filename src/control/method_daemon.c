@@ -37,14 +37,14 @@ static void put_libraries(struct leat_json_writer *w, const struct leat_control_
     struct leat_crypto_row row;
     leat_json_write_key(w, "dtls");
     leat_json_open(w, '{');
-    leat_json_put_text(w, "backend", "mbedtls");
+    leat_json_put_text(w, "backend", info->dtls_backend);
     put_known_text(w, "library", info->dtls_version);
     put_known_text(w, "key_exchange", info->key_exchange);
     leat_json_close(w, '}');
     leat_json_write_key(w, "libraries");
     leat_json_open(w, '{');
     put_known_text(w, "uv", info->uv_version);
-    put_known_text(w, "mbedtls", info->dtls_version);
+    put_known_text(w, "mbedtls", info->mbedtls_version);
     put_known_text(w, "srtp2", info->srtp_version);
     put_known_text(w, "cjson", leat_json_library_version());
     for (size_t i = 1; leat_crypto_provider_name(i) != NULL; i++) { /* 0 is mbedTLS */

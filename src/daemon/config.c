@@ -336,12 +336,25 @@ static int read_key_exchange(struct leat_config *c, const struct place *at, cons
     return 0;
 }
 
+static int read_backend(struct leat_config *c, const struct place *at, const leat_json *j)
+{
+    if (!is_text(j, "mbedtls") && !is_text(j, "openssl")) {
+        return complain(at, "expected \"mbedtls\" or \"openssl\"");
+    }
+    c->backend = is_text(j, "openssl") ? LEAT_DTLS_OPENSSL : LEAT_DTLS_MBEDTLS;
+    if (leat_dtls_library_version(c->backend) == NULL) {
+        return complain(at, "this build has no OpenSSL; expected \"mbedtls\"");
+    }
+    return 0;
+}
+
 static int read_dtls(struct leat_config *c, const struct place *at, const leat_json *j)
 {
     static const struct key keys[] = {{"certificate", read_certificate},
                                       {"key", read_key},
                                       {"setup", read_setup},
                                       {"handshakes", read_handshakes},
+                                      {"backend", read_backend},
                                       {"key_exchange", read_key_exchange}};
     int error = read_object(c, at, j, keys, LEAT_ARRAY_LEN(keys));
     if (error == 0 && (c->certificate[0] != '\0') != (c->key[0] != '\0')) {
@@ -352,8 +365,8 @@ static int read_dtls(struct leat_config *c, const struct place *at, const leat_j
 
 static int read_profiles(struct leat_config *c, const struct place *at, const leat_json *j)
 {
-    static const char what[] =
-        "an array of AES128_CM_SHA1_80 and AES128_CM_SHA1_32 in order of preference";
+    static const char what[] = "an array of AEAD_AES_128_GCM, AEAD_AES_256_GCM, AES128_CM_SHA1_80 "
+                               "and AES128_CM_SHA1_32 in order of preference";
     if (leat_json_type_of(j) != LEAT_JSON_ARRAY || leat_json_count(j) == 0) {
         return expected(at, what, j);
     }
@@ -362,11 +375,6 @@ static int read_profiles(struct leat_config *c, const struct place *at, const le
         struct leat_span text;
         enum leat_srtp_profile profile =
             leat_json_string(m, &text) ? leat_srtp_profile_from_text(text) : LEAT_SRTP_PROFILE_NONE;
-        if (profile == LEAT_SRTP_AEAD_AES_128_GCM || profile == LEAT_SRTP_AEAD_AES_256_GCM) {
-            return complain(at, "the mbedTLS backend cannot negotiate AEAD_AES_128_GCM or "
-                                "AEAD_AES_256_GCM; expected "
-                                "AES128_CM_SHA1_80 or AES128_CM_SHA1_32");
-        }
         if (profile == LEAT_SRTP_PROFILE_NONE || c->profile_count == LEAT_SRTP_PROFILES_MAX) {
             return expected(at, what, m);
         }
@@ -586,6 +594,19 @@ static int check_listen(const struct leat_config_listen *l, const struct place *
     return error;
 }
 
+static int check_profiles(const struct leat_config *c, const struct place *at)
+{
+    struct place here = inside(at, "srtp.profiles");
+    for (size_t i = 0; i < c->profile_count; i++) {
+        if (!leat_dtls_backend_has_profile(c->backend, c->profiles[i])) {
+            return complain(&here, "the mbedTLS backend cannot negotiate AEAD_AES_128_GCM or "
+                                   "AEAD_AES_256_GCM (dtls.backend \"openssl\" can); expected "
+                                   "AES128_CM_SHA1_80 or AES128_CM_SHA1_32");
+        }
+    }
+    return 0;
+}
+
 static int check_whole(const struct leat_config *c, const struct place *at)
 {
     unsigned workers = leat_config_workers(c);
@@ -593,10 +614,13 @@ static int check_whole(const struct leat_config *c, const struct place *at)
         struct place here = inside(at, "control.socket");
         return complain(&here, "expected a path of at most 107 octets (the system's limit)");
     }
+    int error = check_profiles(c, at);
+    if (error != 0) {
+        return error;
+    }
     if (c->is_listen_auto) {
         return check_port(at, "port", c->port, workers);
     }
-    int error = 0;
     for (size_t i = 0; error == 0 && i < c->listen_count; i++) {
         char key[48];
         (void)snprintf(key, sizeof key, "listen[%zu]", i);

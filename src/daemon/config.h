@@ -10,6 +10,7 @@
 #include <leat/addr.h>
 #include <leat/control.h>
 #include <leat/log.h>
+#include <leat/dtls.h>
 #include <leat/profile.h>
 #include <leat/sdp.h>
 
@@ -36,6 +37,7 @@ struct leat_config {
     struct leat_sdp_policy policy;                                     /**< dtls.setup and codecs */
     unsigned handshakes;        /**< jobs of one worker that run at once */
     bool is_key_exchange_plain; /**< the TLS library's own, libcrypto or not */
+    enum leat_dtls_backend backend;
     enum leat_srtp_profile profiles[LEAT_SRTP_PROFILES_MAX];
     size_t profile_count;
     size_t peers_max, ssrcs_per_peer; /**< of the whole daemon; of one peer */

@@ -92,9 +92,9 @@ static int print_crypto(const struct leat_config *c)
 static int print_versions(void)
 {
     (void)printf("leatd %s\n", LEAT_VERSION);
-    (void)printf("  %s\n  %s\n  libuv %s\n  cJSON %s\n", leat_dtls_library_version(),
-                 leat_srtp_library_version(), leat_io_library_version(),
-                 leat_json_library_version());
+    (void)printf("  %s\n  %s\n  libuv %s\n  cJSON %s\n",
+                 leat_dtls_library_version(LEAT_DTLS_MBEDTLS), leat_srtp_library_version(),
+                 leat_io_library_version(), leat_json_library_version());
     return 0;
 }
 

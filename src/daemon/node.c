@@ -89,12 +89,23 @@ static int load_identity(const struct leat_config *c, struct leat_dtls_identity 
 static int make_identity(const struct leat_config *c, struct leat_dtls_identity **out, char *why,
                          size_t why_cap)
 {
+    int error;
     if (c->certificate[0] != '\0') {
-        return load_identity(c, out, why, why_cap);
+        error = load_identity(c, out, why, why_cap);
+    } else {
+        error = leat_dtls_identity_new(out, leat_rng_thread(), leat_unix_us() / 1000000);
+        if (error != 0) {
+            (void)snprintf(why, why_cap, "cannot make a certificate: %s", leat_error_text(error));
+        }
     }
-    int error = leat_dtls_identity_new(out, leat_rng_thread(), leat_unix_us() / 1000000);
-    if (error != 0) {
-        (void)snprintf(why, why_cap, "cannot make a certificate: %s", leat_error_text(error));
+    if (error == 0) {
+        error = leat_dtls_identity_set_backend(*out, c->backend);
+        if (error != 0) {
+            (void)snprintf(why, why_cap, "%s does not take the certificate: %s",
+                           leat_dtls_library_version(c->backend), leat_error_text(error));
+            leat_dtls_identity_free(*out);
+            *out = NULL;
+        }
     }
     return error;
 }
@@ -467,8 +478,10 @@ static void fill_info(struct node *n)
     info->ssrcs_per_peer = c->ssrcs_per_peer;
     info->ended_keep_us = (uint64_t)c->ended_keep_s * 1000000;
     info->uv_version = leat_io_library_version();
-    info->dtls_version = leat_dtls_library_version();
-    info->key_exchange = leat_dtls_key_exchange();
+    info->dtls_backend = leat_dtls_backend_text(c->backend);
+    info->dtls_version = leat_dtls_library_version(c->backend);
+    info->mbedtls_version = leat_dtls_library_version(LEAT_DTLS_MBEDTLS);
+    info->key_exchange = c->backend == LEAT_DTLS_OPENSSL ? "openssl" : leat_dtls_key_exchange();
     info->srtp_version = leat_srtp_library_version();
 }
 
@@ -565,7 +578,6 @@ static void say_crypto(void)
                  row.primitive, row.provider, row.ns_100, row.ns_1200);
     }
     leat_log(LEAT_LOG_INFO, "crypto", "%s", text);
-    leat_log(LEAT_LOG_INFO, "key_exchange", "p256=%s", leat_dtls_key_exchange());
 }
 
 static void say_started(const struct node *n)
@@ -575,6 +587,8 @@ static void say_started(const struct node *n)
              n->info->pid, n->info->workers, n->config->socket);
     say_identity(n);
     say_crypto();
+    leat_log(LEAT_LOG_INFO, "dtls", "backend=%s library=\"%s\" p256=%s", n->info->dtls_backend,
+             n->info->dtls_version, n->info->key_exchange);
     for (size_t i = 0; i < n->info->listen_count; i++) {
         leat_log(LEAT_LOG_INFO, "listening", "worker=%u udp=%s", n->info->listen[i].worker,
                  leat_addr_format(&n->info->listen[i].addr, text));

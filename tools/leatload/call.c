@@ -231,6 +231,9 @@ static int start_client(struct leat_load_call *call, struct leat_load_member *m,
                         const struct leat_load_remote *remote, uint64_t now_us, char *why,
                         size_t why_cap)
 {
+    static const enum leat_srtp_profile profiles[] = {
+        LEAT_SRTP_AES128_CM_SHA1_80, LEAT_SRTP_AES128_CM_SHA1_32, LEAT_SRTP_AEAD_AES_128_GCM,
+        LEAT_SRTP_AEAD_AES_256_GCM};
     struct leat_client_params params = {.local = m->local};
     m->out = leat_load_sockets_bind(&call->sockets, &remote->addr, (size_t)(m - call->members),
                                     &params.tuple.local, why, why_cap);
@@ -243,9 +246,8 @@ static int start_client(struct leat_load_call *call, struct leat_load_member *m,
     params.dtls.identity = call->identity;
     params.dtls.role = LEAT_DTLS_CLIENT;
     memcpy(params.dtls.remote_fingerprint, remote->fingerprint, LEAT_FINGERPRINT_LEN);
-    params.dtls.profiles[0] = LEAT_SRTP_AES128_CM_SHA1_80;
-    params.dtls.profiles[1] = LEAT_SRTP_AES128_CM_SHA1_32;
-    params.dtls.profile_count = 2;
+    memcpy(params.dtls.profiles, profiles, sizeof profiles); /* without GCM where it cannot */
+    params.dtls.profile_count = LEAT_ARRAY_LEN(profiles);
     int error = leat_client_init(&m->client, &params, call->rng, now_us);
     m->has_client = true;
     if (error != 0) {
@@ -548,6 +550,9 @@ static int make_identity(struct leat_load_call *call)
 {
     uint8_t fingerprint[LEAT_FINGERPRINT_LEN];
     int error = leat_dtls_identity_new(&call->identity, call->rng, leat_unix_us() / 1000000);
+    if (error == 0) {
+        error = leat_dtls_identity_set_backend(call->identity, call->options->backend);
+    }
     if (error == 0) {
         leat_dtls_identity_fingerprint(call->identity, fingerprint);
         (void)leat_dtls_fingerprint_format(fingerprint, call->fingerprint);

@@ -10,7 +10,7 @@
 
 const char leat_load_usage[] =
     "usage: leatload [--publishers P] [--subscribers S] [--seconds T] [--rate-kbps R] [--size B]\n"
-    "                [--audio] [--socket PATH] [--json]\n"
+    "                [--audio] [--backend B] [--socket PATH] [--json]\n"
     "\n"
     "Real WebRTC clients on this machine against the leatd of this machine: every subscriber gets\n"
     "every publisher and checks each packet.\n"
@@ -21,6 +21,7 @@ const char leat_load_usage[] =
     "  --rate-kbps R    video of each publisher, kbit/s of RTP (1000)\n"
     "  --size B         octets of a video packet, RTP header included (1200)\n"
     "  --audio          each publisher sends audio too: a packet in 20 ms\n"
+    "  --backend B      who shakes hands: mbedtls, or openssl, which can AEAD GCM too (mbedtls)\n"
     "  --socket PATH    leatd's control socket ($LEAT_SOCKET, else " LEAT_LOAD_SOCKET ")\n"
     "  --json           the result as one JSON object\n"
     "\n"
@@ -77,17 +78,31 @@ static bool read_flag(struct leat_load_options *o, const char *name)
     return false;
 }
 
+static int read_backend(struct leat_load_options *o, const char *value, char *why, size_t why_cap)
+{
+    if (strcmp(value, "mbedtls") != 0 && strcmp(value, "openssl") != 0) {
+        (void)snprintf(why, why_cap, "--backend: expected mbedtls or openssl, got '%s'", value);
+        return LEAT_E_INVALID;
+    }
+    o->backend = strcmp(value, "openssl") == 0 ? LEAT_DTLS_OPENSSL : LEAT_DTLS_MBEDTLS;
+    return 0;
+}
+
 static int read_value(struct leat_load_options *o, const char *name, const char *value, char *why,
                       size_t why_cap)
 {
     const struct number *n = number_of(name);
-    if (n == NULL && strcmp(name, "--socket") != 0) {
+    bool is_backend = strcmp(name, "--backend") == 0;
+    if (n == NULL && !is_backend && strcmp(name, "--socket") != 0) {
         (void)snprintf(why, why_cap, "unknown argument '%s'", name);
         return LEAT_E_INVALID;
     }
     if (value == NULL) {
         (void)snprintf(why, why_cap, "%s wants a value", name);
         return LEAT_E_INVALID;
+    }
+    if (is_backend) {
+        return read_backend(o, value, why, why_cap);
     }
     if (n == NULL) {
         o->socket = value;

@@ -9,6 +9,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include <leat/dtls.h>
+
 #define LEAT_LOAD_PUBLISHERS_MAX 128 /**< half of it with audio: a subscriber has 128 sections */
 #define LEAT_LOAD_SUBSCRIBERS_MAX 4000
 #define LEAT_LOAD_SIZE_MIN 80 /**< octets of the smallest packet that holds its pattern */
@@ -20,6 +22,7 @@ extern const char leat_load_usage[];
 struct leat_load_options {
     unsigned publishers, subscribers, seconds, rate_kbps, size;
     const char *socket;
+    enum leat_dtls_backend backend;
     bool is_json, has_audio, is_help;
 };
 

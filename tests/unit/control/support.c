@@ -85,7 +85,9 @@ void world_prepare(struct world *w)
                                          .receive_buffer = 8388608,
                                          .firewall = "allow UDP ports 3478-3479 to 127.0.0.1",
                                          .uv_version = "1.44.2",
-                                         .dtls_version = "Mbed TLS 2.28.3",
+                                         .dtls_backend = "openssl",
+                                         .dtls_version = "OpenSSL 3.0.17",
+                                         .mbedtls_version = "Mbed TLS 2.28.3",
                                          .key_exchange = "openssl",
                                          .srtp_version = "2.5.0"};
     for (unsigned i = 0; i < WORKERS_MAX; i++) {

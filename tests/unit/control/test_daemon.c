@@ -49,7 +49,9 @@ static void info__tells_what_runs(void)
     LEAT_CHECK_INT(int_at(j, "result.listen.1.port"), 3479);
     LEAT_CHECK_STR(text_at(j, "result.announce.0.address"), "127.0.0.1");
     LEAT_CHECK_INT(strlen(text_at(j, "result.fingerprint")), 95);
-    LEAT_CHECK_STR(text_at(j, "result.dtls.backend"), "mbedtls");
+    LEAT_CHECK_STR(text_at(j, "result.dtls.backend"), "openssl");
+    LEAT_CHECK_STR(text_at(j, "result.dtls.library"), "OpenSSL 3.0.17");
+    LEAT_CHECK_STR(text_at(j, "result.libraries.mbedtls"), "Mbed TLS 2.28.3");
     LEAT_CHECK_STR(text_at(j, "result.dtls.key_exchange"), "openssl");
     LEAT_CHECK_STR(text_at(j, "result.libraries.uv"), "1.44.2");
     LEAT_CHECK_STR(text_at(j, "result.libraries.cjson"), leat_json_library_version());

@@ -26,6 +26,30 @@ static void config__empty__defaults(void)
     LEAT_CHECK_INT(config.profile_count, 2);
     LEAT_CHECK_INT(config.drain_s, 0);
     LEAT_CHECK(!config.is_key_exchange_plain);
+    LEAT_CHECK_INT(config.backend, LEAT_DTLS_MBEDTLS);
+}
+
+/* The order of the keys must not matter, nor what stood there before. */
+static void backend__openssl__can_gcm_wherever_it_stands(void)
+{
+    static const char *const texts[] = {
+        "{\"srtp\": {\"profiles\": [\"AEAD_AES_256_GCM\", \"AEAD_AES_128_GCM\", "
+        "\"AES128_CM_SHA1_80\"]}, \"dtls\": {\"backend\": \"openssl\"}}",
+        "{\"dtls\": {\"backend\": \"openssl\"}, \"srtp\": {\"profiles\": "
+        "[\"AEAD_AES_256_GCM\", \"AEAD_AES_128_GCM\", \"AES128_CM_SHA1_80\"]}}"};
+    for (size_t i = 0; i < LEAT_ARRAY_LEN(texts); i++) {
+        int error = parse(texts[i]);
+        if (leat_dtls_library_version(LEAT_DTLS_OPENSSL) == NULL) {
+            LEAT_CHECK_INT(error, LEAT_E_INVALID);
+            LEAT_CHECK(strstr(why, "leatd.json: dtls.backend: this build has no OpenSSL") != NULL);
+            continue;
+        }
+        LEAT_CHECK_INT(error, 0);
+        LEAT_CHECK_INT(config.backend, LEAT_DTLS_OPENSSL);
+        LEAT_CHECK_INT(config.profile_count, 3);
+        LEAT_CHECK_INT(config.profiles[0], LEAT_SRTP_AEAD_AES_256_GCM);
+        LEAT_CHECK_INT(config.profiles[1], LEAT_SRTP_AEAD_AES_128_GCM);
+    }
 }
 
 static void config__every_key__is_read(void)
@@ -117,6 +141,11 @@ static void config__wrong__names_file_key_and_expectation(void)
         {"{\"dtls\": {\"handshakes\": 0}}", "leatd.json: dtls.handshakes:", "from 1 to 64"},
         {"{\"srtp\": {\"profiles\": [\"AEAD_AES_128_GCM\"]}}",
          "leatd.json: srtp.profiles:", "mbedTLS backend cannot negotiate"},
+        {"{\"srtp\": {\"profiles\": [\"AES128_CM_SHA1_80\", \"AEAD_AES_256_GCM\"]}, \"dtls\": "
+         "{\"backend\": \"mbedtls\"}}",
+         "leatd.json: srtp.profiles:", "mbedTLS backend cannot negotiate"},
+        {"{\"dtls\": {\"backend\": \"boringssl\"}}",
+         "leatd.json: dtls.backend:", "\"mbedtls\" or \"openssl\""},
         {"{\"srtp\": {\"profiles\": [\"NULL\"]}}",
          "leatd.json: srtp.profiles:", "AES128_CM_SHA1_80"},
         {"{\"codecs\": [{\"name\": \"VP7\"}]}", "leatd.json: codecs[0].name:", "VP8, VP9"},
@@ -178,6 +207,7 @@ int main(int argc, char **argv)
     static const struct leat_test tests[] = {
         LEAT_TEST(config__empty__defaults),
         LEAT_TEST(config__every_key__is_read),
+        LEAT_TEST(backend__openssl__can_gcm_wherever_it_stands),
         LEAT_TEST(config__wrong__names_file_key_and_expectation),
         LEAT_TEST(config__missing_file__named),
         LEAT_TEST(config__shipped_file__holds_the_defaults),

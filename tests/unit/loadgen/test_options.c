@@ -25,6 +25,7 @@ static void options__none__are_the_defaults(void)
     LEAT_CHECK_INT(o.rate_kbps, 1000);
     LEAT_CHECK_INT(o.size, 1200);
     LEAT_CHECK_STR(o.socket, "/run/leat/leatd.sock");
+    LEAT_CHECK_INT(o.backend, LEAT_DTLS_MBEDTLS);
     LEAT_CHECK(!o.is_json && !o.has_audio && !o.is_help);
     LEAT_CHECK_INT(leat_load_options_read(&o, 1, arguments, "/from/environment", why, sizeof why),
                    0);
@@ -35,20 +36,22 @@ static void options__all__are_read(void)
 {
     struct leat_load_options o;
     char why[200];
-    char line[][16] = {"leatload", "--publishers", "2",       "--subscribers", "16",
-                       "--json",   "--seconds",    "5",       "--rate-kbps",   "300",
-                       "--size",   "800",          "--audio", "--socket",      "/s"};
-    char *arguments[15];
-    for (size_t i = 0; i < 15; i++) {
+    char line[][16] = {"leatload",  "--publishers", "2",       "--subscribers", "16",
+                       "--json",    "--seconds",    "5",       "--rate-kbps",   "300",
+                       "--size",    "800",          "--audio", "--socket",      "/s",
+                       "--backend", "openssl"};
+    char *arguments[17];
+    for (size_t i = 0; i < 17; i++) {
         arguments[i] = line[i];
     }
-    LEAT_CHECK_INT(leat_load_options_read(&o, 15, arguments, "/other", why, sizeof why), 0);
+    LEAT_CHECK_INT(leat_load_options_read(&o, 17, arguments, "/other", why, sizeof why), 0);
     LEAT_CHECK_INT(o.publishers, 2);
     LEAT_CHECK_INT(o.subscribers, 16);
     LEAT_CHECK_INT(o.seconds, 5);
     LEAT_CHECK_INT(o.rate_kbps, 300);
     LEAT_CHECK_INT(o.size, 800);
     LEAT_CHECK_STR(o.socket, "/s");
+    LEAT_CHECK_INT(o.backend, LEAT_DTLS_OPENSSL);
     LEAT_CHECK(o.is_json && o.has_audio && !o.is_help);
 }
 
@@ -62,6 +65,7 @@ static void options__wrong__are_refused(void)
         {"leatload", "--size", "79"},          {"leatload", "--size", "1401"},
         {"leatload", "--rate-kbps"},           {"leatload", "--socket"},
         {"leatload", "--nope", "1"},           {"leatload", "5"},
+        {"leatload", "--backend", "gnutls"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct leat_load_options o;

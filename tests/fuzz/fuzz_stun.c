@@ -124,7 +124,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         require(leat_crypto_start() == 0);
         is_started = true;
     }
-    struct run r = {.out = {.sink = {reserve, commit}}, .now_us = 1000000};
+    struct run r = {.out = {.sink = {.reserve = reserve, .commit = commit}}, .now_us = 1000000};
     struct leat_reader in;
     uint8_t room[DATAGRAM_MAX];
     make_local(&r);

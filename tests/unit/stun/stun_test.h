@@ -99,7 +99,8 @@ static inline void array_sink_commit(struct leat_sink *sink, size_t len,
 
 static inline struct array_sink array_sink(void)
 {
-    return (struct array_sink){.sink = {array_sink_reserve, array_sink_commit}};
+    return (struct array_sink){
+        .sink = {.reserve = array_sink_reserve, .commit = array_sink_commit}};
 }
 
 static inline struct leat_addr addr(const char *ip, unsigned port)

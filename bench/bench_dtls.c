@@ -29,8 +29,9 @@ uint64_t pair_cpu_ns(void)
 
 /* ---- ours ---- */
 
-static struct leat_dtls_identity *identities[2];
-static unsigned users; /* of the identities: methods of ours that are set up */
+static struct leat_dtls_identity *made[2][2];  /* by backend and side */
+static unsigned users[2];                      /* of each backend's: methods that are set up */
+static struct leat_dtls_identity **identities; /* of the method that runs */
 
 static bool certify_ours(void)
 {
@@ -42,15 +43,30 @@ static bool certify_ours(void)
     return true;
 }
 
-static void take_down_ours(void)
+static enum leat_dtls_backend backend_of(const struct pair_method *m)
 {
-    if (users > 0 && --users > 0) {
+    return strcmp(m->backend, "openssl") == 0 ? LEAT_DTLS_OPENSSL : LEAT_DTLS_MBEDTLS;
+}
+
+static void take_down_backend(enum leat_dtls_backend backend)
+{
+    if (users[backend] > 0 && --users[backend] > 0) {
         return;
     }
     for (size_t i = 0; i < 2; i++) {
-        leat_dtls_identity_free(identities[i]);
-        identities[i] = NULL;
+        leat_dtls_identity_free(made[backend][i]);
+        made[backend][i] = NULL;
     }
+}
+
+static void take_down_ours(void)
+{
+    take_down_backend(LEAT_DTLS_MBEDTLS);
+}
+
+static void take_down_ours_openssl(void)
+{
+    take_down_backend(LEAT_DTLS_OPENSSL);
 }
 
 static bool set_up_ours(const struct pair_method *m, const char **why)
@@ -59,12 +75,15 @@ static bool set_up_ours(const struct pair_method *m, const char **why)
         *why = "libcrypto is not in this build or not reached";
         return false;
     }
-    if (users++ > 0) {
+    enum leat_dtls_backend backend = backend_of(m);
+    if (users[backend]++ > 0) {
         return true;
     }
     for (size_t i = 0; i < 2; i++) {
-        if (leat_dtls_identity_new(&identities[i], leat_rng_thread(), (uint64_t)time(NULL)) != 0) {
-            take_down_ours();
+        struct leat_dtls_identity **id = &made[backend][i];
+        if (leat_dtls_identity_new(id, leat_rng_thread(), (uint64_t)time(NULL)) != 0 ||
+            leat_dtls_identity_set_backend(*id, backend) != 0) {
+            take_down_backend(backend);
             *why = "no identity could be made";
             return false;
         }
@@ -166,9 +185,20 @@ static const struct pair_method pair_ours_mbedtls = {
     .certify = certify_ours,
 };
 
+static const struct pair_method pair_ours_openssl = {
+    .backend = "openssl",
+    .provider = "openssl",
+    .suite = "ECDHE-ECDSA-AES128-GCM-SHA256/P-256",
+    .set_up = set_up_ours,
+    .take_down = take_down_ours_openssl,
+    .shake_hands = shake_hands_ours,
+    .certify = certify_ours,
+};
+
 /* Rows take turns, and the choice is the process's: plain mbedTLS must stay plain. */
-static void choose_key_exchange(const struct pair_method *m)
+static void choose(const struct pair_method *m)
 {
+    identities = m->backend != NULL ? made[backend_of(m)] : NULL;
     const char *wanted = m->backend != NULL ? m->provider : "mbedtls";
     if (strcmp(leat_dtls_key_exchange(), wanted) != 0) {
         bench_must(
@@ -205,7 +235,7 @@ static uint64_t run(void *context, uint64_t times, uint64_t *done)
 {
     const struct spec *x = context;
     uint64_t ns[3] = {0, 0, 0}; /* by op */
-    choose_key_exchange(x->method);
+    choose(x->method);
     for (*done = 0; *done < times; (*done)++) {
         uint64_t start = pair_cpu_ns();
         bool is_good = x->op == CERTIFICATE ? x->method->certify() : x->method->shake_hands(ns);
@@ -217,9 +247,7 @@ static uint64_t run(void *context, uint64_t times, uint64_t *done)
 
 /* A plain method is set up once at a time: no group has two of one library. */
 static const struct pair_method *const with_p256[] = {
-    &pair_ours,
-    &pair_ours_mbedtls,
-    &pair_mbedtls,
+    &pair_ours,    &pair_ours_mbedtls, &pair_ours_openssl, &pair_mbedtls,
 #ifdef BENCH_OPENSSL
     &pair_openssl,
 #endif

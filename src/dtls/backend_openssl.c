@@ -2,7 +2,7 @@
 /*
  * One handshake inside OpenSSL 3: DTLS 1.2, ECDHE with AEAD suites, both sides with a certificate.
  * What the sessions of an identity share (a context for each role, the BIO's method, the PRF) is
- * made with the identity and const from then on.
+ * made with the identity (context_openssl.c) and const from then on.
  *
  * Its retransmission timers read the wall clock, so they are put out of the way: the timer callback
  * asks for more than an hour and nothing here asks whether one is due. The datagrams of the flight
@@ -26,30 +26,16 @@
  *   client, certificate parsed  no common profile   -> handshake_failure
  * The library's own alert is held back then and ours is written in its place. A remote without a
  * certificate is refused by the library.
- *
- * Randomness is a matter of the process in libcrypto: its generator is replaced by one that draws
- * from leat_rng_thread(), by the old RAND_METHOD interface (deprecated in 3.0, there in all
- * of 3.x). A provider with a generator would need a library context of its own for each identity,
- * with all its algorithms, to reach the same. The generator that the session hands over for a feed
- * is thereby not looked at: in the daemon it is the running thread's, which is the same one.
  */
-#define OPENSSL_SUPPRESS_DEPRECATED
-#include <openssl/core_names.h>
 #include <openssl/err.h>
-#include <openssl/kdf.h>
-#include <openssl/rand.h>
-#include <openssl/ssl.h>
-#include <openssl/x509.h>
 
 #include <limits.h>
 #include <stdlib.h>
 
-#include "internal.h"
+#include "library_openssl.h"
 
 #define TIMEOUT_MAX_MS 60000 /* RFC 6347 4.2.4.1 */
 #define PLAIN_RECORD_MAX 64  /* of a Finished or an alert that we seal */
-#define SECRET_LEN 48        /* RFC 5246 8.1 */
-#define RANDOM_LEN 32
 
 enum {
     MESSAGE_CLIENT_HELLO = 1,
@@ -60,12 +46,6 @@ enum {
     ALERT_BAD_CERTIFICATE = 42,
     ALERT_INTERNAL_ERROR = 80,
     ALERT_USER_CANCELED = 90
-};
-
-struct leat__dtls_openssl {
-    SSL_CTX *contexts[2]; /* by role */
-    BIO_METHOD *method;
-    EVP_KDF *prf;
 };
 
 struct handshake {
@@ -99,88 +79,14 @@ static struct handshake *of(struct leat__dtls_backend *b)
     return (struct handshake *)b;
 }
 
-/* ---- randomness ---- */
-
-static int on_random(unsigned char *out, int len)
-{
-    if (len > 0) {
-        leat_rng_fill(leat_rng_thread(), out, (size_t)len);
-    }
-    return 1;
-}
-
-static int on_random_status(void)
-{
-    return 1;
-}
-
-static const RAND_METHOD random_method = {
-    .bytes = on_random, .pseudorand = on_random, .status = on_random_status};
-
-/* ---- keys ---- */
-
-/* @return false for a suite that was never offered. */
-static bool aead_of(const SSL_CIPHER *cipher, enum leat__dtls_aead *out)
-{
-    switch (SSL_CIPHER_get_protocol_id(cipher)) {
-    case 0xc02b: /* ECDHE_ECDSA, and below ECDHE_RSA: RFC 5289 */
-    case 0xc02f:
-        *out = LEAT__DTLS_AES_128_GCM;
-        return true;
-    case 0xc02c:
-    case 0xc030:
-        *out = LEAT__DTLS_AES_256_GCM;
-        return true;
-    case 0xcca9: /* RFC 7905 */
-    case 0xcca8:
-        *out = LEAT__DTLS_CHACHA20_POLY1305;
-        return true;
-    default:
-        return false;
-    }
-}
-
-/* RFC 5246 6.3: PRF(master secret, "key expansion", server random + client random). */
-static bool derive_block(const struct handshake *h, const EVP_MD *digest,
-                         uint8_t block[static LEAT__DTLS_KEY_BLOCK_MAX])
-{
-    static const char label[13] = "key expansion";
-    uint8_t secret[SECRET_LEN], seed[sizeof(label) + 2 * RANDOM_LEN];
-    size_t secret_len = SSL_SESSION_get_master_key(SSL_get_session(h->ssl), secret, sizeof(secret));
-    memcpy(seed, label, sizeof(label));
-    (void)SSL_get_server_random(h->ssl, seed + sizeof(label), RANDOM_LEN);
-    (void)SSL_get_client_random(h->ssl, seed + sizeof(label) + RANDOM_LEN, RANDOM_LEN);
-    const OSSL_PARAM params[] = {
-        OSSL_PARAM_construct_utf8_string(OSSL_KDF_PARAM_DIGEST,
-                                         (char *)(uintptr_t)EVP_MD_get0_name(digest), 0),
-        OSSL_PARAM_construct_octet_string(OSSL_KDF_PARAM_SECRET, secret, secret_len),
-        OSSL_PARAM_construct_octet_string(OSSL_KDF_PARAM_SEED, seed, sizeof(seed)),
-        OSSL_PARAM_construct_end()};
-    EVP_KDF_CTX *prf = EVP_KDF_CTX_new(h->shared->prf);
-    bool is_good = secret_len == SECRET_LEN && prf != NULL &&
-                   EVP_KDF_derive(prf, block, LEAT__DTLS_KEY_BLOCK_MAX, params) == 1;
-    EVP_KDF_CTX_free(prf);
-    leat_wipe(secret, sizeof(secret));
-    return is_good;
-}
+/* ---- out ---- */
 
 /* The records' keys as one side has them, once there is a master secret. */
 static bool make_protection(const struct handshake *h, bool is_client,
                             struct leat__dtls_protection *out)
 {
-    const SSL_CIPHER *cipher = SSL_get_current_cipher(h->ssl);
-    enum leat__dtls_aead aead;
-    uint8_t block[LEAT__DTLS_KEY_BLOCK_MAX];
-    if (cipher == NULL || !aead_of(cipher, &aead) ||
-        !derive_block(h, SSL_CIPHER_get_handshake_digest(cipher), block)) {
-        return false;
-    }
-    leat__dtls_protection_init(out, aead, block, is_client, h->base.next_seq);
-    leat_wipe(block, sizeof(block));
-    return true;
+    return leat__dtls_openssl_protection(h->ssl, h->shared->prf, is_client, h->base.next_seq, out);
 }
-
-/* ---- out ---- */
 
 static void write_number(uint8_t *record, uint64_t number)
 {
@@ -313,7 +219,7 @@ static void alert(struct handshake *h, uint8_t description)
 
 /* ---- what the library calls ---- */
 
-static int on_write(BIO *bio, const char *data, int len)
+int leat__dtls_openssl_on_write(BIO *bio, const char *data, int len)
 {
     struct handshake *h = BIO_get_data(bio);
     BIO_clear_retry_flags(bio);
@@ -325,7 +231,7 @@ static int on_write(BIO *bio, const char *data, int len)
     return len;
 }
 
-static int on_read(BIO *bio, char *out, int cap)
+int leat__dtls_openssl_on_read(BIO *bio, char *out, int cap)
 {
     struct handshake *h = BIO_get_data(bio);
     BIO_clear_retry_flags(bio);
@@ -341,7 +247,7 @@ static int on_read(BIO *bio, char *out, int cap)
     return (int)len;
 }
 
-static long on_control(BIO *bio, int command, long number, void *pointer)
+long leat__dtls_openssl_on_control(BIO *bio, int command, long number, void *pointer)
 {
     (void)bio, (void)number, (void)pointer;
     return command == BIO_CTRL_FLUSH ? 1 : 0;
@@ -365,8 +271,7 @@ static bool is_leaf_right(const struct handshake *h, X509 *leaf)
     return len > 0 && leat_equal_ct(digest, h->fingerprint, sizeof(digest));
 }
 
-/* In the place of all verification: certificates are self-signed. */
-static int on_verify(X509_STORE_CTX *store, void *unused)
+int leat__dtls_openssl_on_verify(X509_STORE_CTX *store, void *unused)
 {
     (void)unused;
     SSL *ssl = X509_STORE_CTX_get_ex_data(store, SSL_get_ex_data_X509_STORE_CTX_idx());
@@ -382,8 +287,7 @@ static int on_verify(X509_STORE_CTX *store, void *unused)
     return is_good ? 1 : 0;
 }
 
-/* A server has parsed the hello, or a client is asked for its certificate. */
-static int on_choose_certificate(SSL *ssl, void *unused)
+int leat__dtls_openssl_on_choose(SSL *ssl, void *unused)
 {
     (void)unused;
     struct handshake *h = SSL_get_app_data(ssl);
@@ -391,125 +295,6 @@ static int on_choose_certificate(SSL *ssl, void *unused)
         h->base.end = LEAT_DTLS_END_NO_PROFILE;
     }
     return h->base.end == LEAT_DTLS_END_NONE ? 1 : 0;
-}
-
-/* ---- what an identity's sessions share ---- */
-
-static bool set_certificate(SSL_CTX *context, const struct leat_span *chain, size_t count,
-                            EVP_PKEY *key)
-{
-    for (size_t i = 0; i < count; i++) {
-        const unsigned char *at = chain[i].data;
-        X509 *certificate = d2i_X509(NULL, &at, (long)chain[i].len);
-        bool is_taken = certificate != NULL &&
-                        (i == 0 ? SSL_CTX_use_certificate(context, certificate)
-                                : (int)SSL_CTX_add1_chain_cert(context, certificate)) == 1;
-        X509_free(certificate);
-        if (!is_taken) {
-            return false;
-        }
-    }
-    return SSL_CTX_use_PrivateKey(context, key) == 1;
-}
-
-static bool set_algorithms(SSL_CTX *context)
-{
-    /* What matters is named here; the level is about keys of chains that nobody looks at. */
-    SSL_CTX_set_security_level(context, 1);
-    return SSL_CTX_set_min_proto_version(context, DTLS1_2_VERSION) == 1 &&
-           SSL_CTX_set_max_proto_version(context, DTLS1_2_VERSION) == 1 &&
-           SSL_CTX_set_cipher_list(
-               context, "ECDHE-ECDSA-AES128-GCM-SHA256:ECDHE-RSA-AES128-GCM-SHA256:"
-                        "ECDHE-ECDSA-AES256-GCM-SHA384:ECDHE-RSA-AES256-GCM-SHA384:"
-                        "ECDHE-ECDSA-CHACHA20-POLY1305:ECDHE-RSA-CHACHA20-POLY1305") == 1 &&
-           SSL_CTX_set1_groups_list(context, "P-256:P-384:X25519") == 1;
-}
-
-static SSL_CTX *context_new(const struct leat_span *chain, size_t count, EVP_PKEY *key)
-{
-    SSL_CTX *context = SSL_CTX_new(DTLS_method());
-    if (context == NULL) {
-        return NULL;
-    }
-    SSL_CTX_set_options(context, SSL_OP_NO_QUERY_MTU | SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_TICKET |
-                                     SSL_OP_CIPHER_SERVER_PREFERENCE);
-    SSL_CTX_set_mode(context, SSL_MODE_NO_AUTO_CHAIN);
-    (void)SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
-    SSL_CTX_set_verify(context, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, NULL);
-    SSL_CTX_set_cert_verify_callback(context, on_verify, NULL);
-    SSL_CTX_set_cert_cb(context, on_choose_certificate, NULL);
-    if (!set_algorithms(context) || !set_certificate(context, chain, count, key)) {
-        SSL_CTX_free(context);
-        return NULL;
-    }
-    return context;
-}
-
-static BIO_METHOD *method_new(void)
-{
-    BIO_METHOD *method = BIO_meth_new(BIO_TYPE_SOURCE_SINK, "leat");
-    if (method != NULL) {
-        (void)BIO_meth_set_write(method, on_write);
-        (void)BIO_meth_set_read(method, on_read);
-        (void)BIO_meth_set_ctrl(method, on_control);
-    }
-    return method;
-}
-
-/* libcrypto's reason, its queue emptied. */
-static int library_error(void)
-{
-    bool is_memory = ERR_GET_REASON(ERR_peek_error()) == ERR_R_MALLOC_FAILURE;
-    ERR_clear_error();
-    return is_memory ? LEAT_E_NOMEM : LEAT_E_CRYPTO;
-}
-
-int leat__dtls_openssl_new(struct leat__dtls_openssl **out, const struct leat_span *chain,
-                           size_t count, struct leat_span key_der)
-{
-    *out = NULL;
-    struct leat__dtls_openssl *o = calloc(1, sizeof(*o));
-    if (!o) {
-        return LEAT_E_NOMEM;
-    }
-    ERR_clear_error();
-    const unsigned char *at = key_der.data;
-    EVP_PKEY *key = NULL;
-    bool is_good = RAND_set_rand_method(&random_method) == 1;
-    if (is_good) {
-        key = d2i_AutoPrivateKey(NULL, &at, (long)key_der.len);
-        o->method = method_new();
-        o->prf = EVP_KDF_fetch(NULL, "TLS1-PRF", NULL);
-        is_good = key != NULL && o->method != NULL && o->prf != NULL;
-    }
-    for (size_t role = 0; is_good && role < 2; role++) {
-        o->contexts[role] = context_new(chain, count, key);
-        is_good = o->contexts[role] != NULL;
-    }
-    EVP_PKEY_free(key);
-    if (!is_good) {
-        leat__dtls_openssl_free(o);
-        return library_error();
-    }
-    *out = o;
-    return 0;
-}
-
-void leat__dtls_openssl_free(struct leat__dtls_openssl *o)
-{
-    if (!o) {
-        return;
-    }
-    SSL_CTX_free(o->contexts[0]);
-    SSL_CTX_free(o->contexts[1]);
-    BIO_meth_free(o->method);
-    EVP_KDF_free(o->prf);
-    free(o);
-}
-
-const char *leat__dtls_openssl_version(void)
-{
-    return OpenSSL_version(OPENSSL_VERSION);
 }
 
 /* ---- profiles ---- */
@@ -620,7 +405,7 @@ static int backend_new(struct leat__dtls_backend **out_backend,
     ERR_clear_error();
     if (!make_ssl(h, params)) {
         backend_free(&h->base);
-        return library_error();
+        return leat__dtls_openssl_error();
     }
     *out_backend = &h->base;
     return 0;

@@ -188,7 +188,7 @@ bool leat__dtls_backend_fit_timeout(struct leat__dtls_backend *b);
 int leat__dtls_backend_take_flight(const struct leat__dtls_backend *b,
                                    struct leat__dtls_datagram *out);
 
-/* ---- the identity's part of backend_openssl.c ---- */
+/* ---- context_openssl.c ---- */
 
 struct leat__dtls_openssl; /* const in use */
 

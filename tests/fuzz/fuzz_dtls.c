@@ -2,7 +2,8 @@
 /*
  * Anything as DTLS datagrams. The first octet chooses where the session stands when they arrive: a
  * server that waits, a server that has answered a hello, a client that has sent one, a connected
- * server. The rest are datagrams, each behind two octets of length.
+ * server. The rest are datagrams, each behind two octets of length. They arrive so with each
+ * backend of the build.
  */
 #include <stdlib.h>
 
@@ -16,16 +17,20 @@ struct side {
 };
 
 static struct leat_rng rng;
-static struct leat_dtls_identity *identity;
+static struct leat_dtls_identity *identities[2], *identity; /* by backend; that of the turn */
 
-static void make_identity(void)
+static void choose_identity(enum leat_dtls_backend backend)
 {
     static const uint8_t seed[32] = {7};
     leat_rng_init_seeded(&rng, seed);
-    if (!identity && leat_dtls_identity_new(&identity, &rng, 1700000000) != 0) {
+    if (!identities[backend] &&
+        (leat_dtls_identity_new(&identities[backend], &rng, 1700000000) != 0 ||
+         leat_dtls_identity_set_backend(identities[backend], backend) != 0)) {
         abort();
     }
+    identity = identities[backend];
     leat_rng_init_seeded(&rng, seed); /* each input sees the same numbers */
+    leat_rng_init_seeded(leat_rng_thread(), seed);
 }
 
 static void open_side(struct side *s, enum leat_dtls_role role)
@@ -83,12 +88,8 @@ static void feed(struct side *s, const uint8_t *data, size_t size)
     }
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+static void run(const uint8_t *data, size_t size)
 {
-    if (size < 4) {
-        return 0;
-    }
-    make_identity();
     struct side server, client;
     memset(&server, 0, sizeof(server));
     memset(&client, 0, sizeof(client));
@@ -109,5 +110,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     leat_dtls_free(server.d);
     leat_dtls_free(client.d);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    for (int backend = LEAT_DTLS_MBEDTLS; size >= 4 && backend <= LEAT_DTLS_OPENSSL; backend++) {
+        if (leat_dtls_library_version(backend) != NULL) {
+            choose_identity(backend);
+            run(data, size);
+        }
+    }
     return 0;
 }

@@ -68,7 +68,7 @@ FILES = {  # module and header, or the start of its name -> the only files of th
     ("crypto", "intel-ipsec-mb.h"): {"provider_ipsecmb.c"},
     ("crypto", "openssl/"): {"provider_openssl.c"},
     ("crypto", "dlfcn.h"): {"provider_ipsecmb.c"},  # loads its library at run time
-    ("dtls", "openssl/"): {"backend_openssl.c", "kx_openssl.c"},
+    ("dtls", "openssl/"): {"backend_openssl.c", "context_openssl.c", "keys_openssl.c", "kx_openssl.c", "library_openssl.h"},
     ("dtls", "dlfcn.h"): {"kx_openssl.c"},  # hands on what it does not compute
 }
 RESTRICTED = {  # public header -> modules that may include it, whatever ALLOWED says
@@ -131,7 +131,7 @@ def fault_of(path, module, bracket, name, owner, private):
             return f"only {', '.join(sorted(users))} may include <{name}>"
     for (user, start), files in FILES.items():
         if user == module and name.startswith(start) and path.name not in files:
-            return f"only {' and '.join(sorted(files))} may include <{name}>"
+            return f"only {', '.join(sorted(files))} may include <{name}>"
     return None
 
 

@@ -375,7 +375,81 @@ static void filter__every_cut_of_the_captured_flights__stays_inside(void)
     free(clients);
 }
 
-LEAT_TESTS(LEAT_TEST(hello__captured_datagrams__yield_the_captured_hello),
+/* ---- SRTP profiles of a hello ---- */
+
+static const struct client_flight *client_named(const struct client_flight *clients, size_t count,
+                                                const char *name)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(clients[i].name, name) == 0) {
+            return &clients[i];
+        }
+    }
+    leat_test_fail(__FILE__, __LINE__, name);
+    return clients;
+}
+
+/* What the captured ones offer, by packet analysis: Chromium CM_80, GCM_256, GCM_128; Firefox
+ * GCM_128, GCM_256, CM_80, CM_32; aiortc CM_80. */
+static void profile__of_captured_hellos__is_the_first_of_ours(void)
+{
+    const enum leat_srtp_profile cm_80 = LEAT_SRTP_AES128_CM_SHA1_80,
+                                 cm_32 = LEAT_SRTP_AES128_CM_SHA1_32,
+                                 gcm_128 = LEAT_SRTP_AEAD_AES_128_GCM,
+                                 gcm_256 = LEAT_SRTP_AEAD_AES_256_GCM,
+                                 none = LEAT_SRTP_PROFILE_NONE;
+    const struct {
+        const char *client;
+        enum leat_srtp_profile ours[4];
+        size_t count;
+        enum leat_srtp_profile expected;
+    } rows[] = {
+        {"chromium156-default", {gcm_128, gcm_256, cm_80}, 3, gcm_128},
+        {"chromium156-default", {gcm_256, gcm_128, cm_80}, 3, gcm_256},
+        {"chromium156-default", {cm_32, cm_80}, 2, cm_80},
+        {"chromium156-default", {cm_32}, 1, none},
+        {"chromium156-default", {none}, 0, none},
+        {"firefox153-default", {cm_32, gcm_128}, 2, cm_32},
+        {"firefox153-default", {cm_80, gcm_128}, 2, cm_80},
+        {"aiortc", {gcm_128, gcm_256, cm_32, cm_80}, 4, cm_80},
+        {"aiortc", {gcm_128, gcm_256, cm_32}, 3, none},
+    };
+    struct client_flight *clients;
+    size_t count = flights_load(&clients);
+    for (size_t i = 0; i < LEAT_ARRAY_LEN(rows); i++) {
+        const struct client_flight *c = client_named(clients, count, rows[i].client);
+        uint8_t *exact = malloc(c->hello_len);
+        memcpy(exact, c->hello, c->hello_len);
+        struct leat__dtls_hello h = {.body = exact, .total = (uint16_t)c->hello_len};
+        LEAT_CHECK_ROW(i, leat__dtls_hello_profile(&h, rows[i].ours, rows[i].count) ==
+                              rows[i].expected);
+        leat__dtls_hello_deinit(&h);
+    }
+    free(clients);
+}
+
+static void profile__of_a_hello_cut_anywhere__reads_nothing_behind_it(void)
+{
+    static const enum leat_srtp_profile ours[] = {LEAT_SRTP_AES128_CM_SHA1_80};
+    struct client_flight *clients;
+    size_t count = flights_load(&clients);
+    for (size_t i = 0; i < count; i++) {
+        unsigned found = 0;
+        for (size_t len = 0; len <= clients[i].hello_len; len++) {
+            uint8_t *exact = malloc(len ? len : 1);
+            memcpy(exact, clients[i].hello, len);
+            struct leat__dtls_hello h = {.body = exact, .total = (uint16_t)len};
+            found += leat__dtls_hello_profile(&h, ours, 1) != LEAT_SRTP_PROFILE_NONE ? 1 : 0;
+            leat__dtls_hello_deinit(&h);
+        }
+        LEAT_CHECK_ROW(i, found >= 1 && found < clients[i].hello_len);
+    }
+    free(clients);
+}
+
+LEAT_TESTS(LEAT_TEST(profile__of_captured_hellos__is_the_first_of_ours),
+           LEAT_TEST(profile__of_a_hello_cut_anywhere__reads_nothing_behind_it),
+           LEAT_TEST(hello__captured_datagrams__yield_the_captured_hello),
            LEAT_TEST(hello__captured_cut_at_every_size_forward_and_back__is_whole_once),
            LEAT_TEST(hello__repeat_cut_elsewhere__is_whole_again),
            LEAT_TEST(fragments__overlapping__must_agree),

@@ -595,6 +595,35 @@ static void job__on_other_threads__connects(void)
     net_deinit(&net);
 }
 
+/* Identities, and what a backend keeps in them, serve all threads at once. */
+static void *connect_some(void *state)
+{
+    unsigned *connected = state;
+    for (uint8_t i = 0; i < 4; i++) {
+        struct network net;
+        net_init(&net, (uint8_t)(100 + i));
+        net_start(&net);
+        net_run(&net, 1000000);
+        *connected += net_is_connected(&net) && net_keys_mirror(&net) ? 1 : 0;
+        net_deinit(&net);
+    }
+    return NULL;
+}
+
+static void identity__of_8_threads_at_once__connects_them_all(void)
+{
+    pthread_t threads[8];
+    unsigned connected[LEAT_ARRAY_LEN(threads)] = {0};
+    (void)net_identity(SERVER), (void)net_identity(CLIENT); /* made here */
+    for (size_t i = 0; i < LEAT_ARRAY_LEN(threads); i++) {
+        LEAT_CHECK_INT(pthread_create(&threads[i], NULL, connect_some, &connected[i]), 0);
+    }
+    for (size_t i = 0; i < LEAT_ARRAY_LEN(threads); i++) {
+        LEAT_CHECK_INT(pthread_join(threads[i], NULL), 0);
+        LEAT_CHECK_ROW(i, connected[i] == 4);
+    }
+}
+
 /* ---- established ---- */
 
 static void established__fresh_hello_and_plaintext__are_ignored(void)
@@ -691,39 +720,69 @@ static size_t read_numbers(const struct network *net, size_t first, uint64_t *ou
     return count;
 }
 
-/* A remote that has had a number drops the record unread, and its own lost flight with it. */
-static void second_flight__repeated__has_fresh_numbers_and_connects(void)
+static void check_numbers(const struct network *net, size_t least)
 {
-    struct network net;
     uint64_t numbers[100];
-    net_init(&net, 26);
-    net_start(&net);
-    net_run(&net, DELAY_US); /* the server has answered */
-    LEAT_CHECK_INT(net.flying_count, 1);
-    struct flying answer = net.flying[0];
-    (void)leat_dtls_receive(net.ends[CLIENT].d, leat_span(answer.data, answer.len), net.now_us);
-    net.flying_count = 0;
-    net_work(&net, CLIENT);
-    size_t last = 0;
-    for (int i = 0; i < 4; i++) {
-        last = net.flying_count;
-        net.now_us = leat_dtls_deadline(net.ends[CLIENT].d);
-        leat_dtls_tick(net.ends[CLIENT].d, net.now_us);
-        net_work(&net, CLIENT);
-        LEAT_CHECK_ROW(i, net.flying_count > last);
-    }
-    size_t count = read_numbers(&net, 0, numbers, LEAT_ARRAY_LEN(numbers));
-    LEAT_CHECK(count >= 5 * 5);
+    size_t count = read_numbers(net, 0, numbers, LEAT_ARRAY_LEN(numbers));
+    LEAT_CHECK(count >= least);
     for (size_t i = 0; i < count; i++) {
         for (size_t k = 0; k < i; k++) {
             LEAT_CHECK_ROW(i, numbers[i] != numbers[k]);
         }
     }
+}
+
+/* The client has sent its second flight and repeated it: they are what flies. @return where the
+ * last begins */
+static size_t repeat_second_flight(struct network *net, uint8_t seed, int times)
+{
+    net_init(net, seed);
+    net_start(net);
+    net_run(net, DELAY_US); /* the server has answered */
+    LEAT_CHECK_INT(net->flying_count, 1);
+    struct flying answer = net->flying[0];
+    (void)leat_dtls_receive(net->ends[CLIENT].d, leat_span(answer.data, answer.len), net->now_us);
+    net->flying_count = 0;
+    net_work(net, CLIENT);
+    size_t last = 0;
+    for (int i = 0; i < times; i++) {
+        last = net->flying_count;
+        net->now_us = leat_dtls_deadline(net->ends[CLIENT].d);
+        leat_dtls_tick(net->ends[CLIENT].d, net->now_us);
+        net_work(net, CLIENT);
+        LEAT_CHECK_ROW(i, net->flying_count > last);
+    }
+    return last;
+}
+
+/* A remote that has had a number drops the record unread, and its own lost flight with it. */
+static void second_flight__repeated__has_fresh_numbers_and_connects(void)
+{
+    struct network net;
+    size_t last = repeat_second_flight(&net, 26, 4);
+    check_numbers(&net, 5 * 5);
     /* the first four are lost */
     memmove(net.flying, net.flying + last, (net.flying_count - last) * sizeof(net.flying[0]));
     net.flying_count -= last;
     net_run(&net, 100000);
     LEAT_CHECK(net_is_connected(&net) && net_keys_mirror(&net));
+    net_deinit(&net);
+}
+
+/* A forged message ends the handshake; the alert must not have a number of a repeated Finished,
+ * which would be a nonce twice with ChaCha20-Poly1305. */
+static void second_flight__repeated_and_then_refused__has_no_number_twice(void)
+{
+    static const uint8_t forged[] = {22, 0xfe, 0xfd, 0, 0, 0, 0, 0, 0, 0, 9, 0, 13, /* record */
+                                     13, 0,    0,    1, 0, 5, 0, 0, 0, 0, 0, 1, 0}; /* message 5 */
+    struct network net;
+    (void)repeat_second_flight(&net, 28, 1);
+    size_t before = net.flying_count;
+    (void)leat_dtls_receive(net.ends[CLIENT].d, leat_span(forged, sizeof(forged)), net.now_us);
+    net_work(&net, CLIENT);
+    LEAT_CHECK(net.ends[CLIENT].is_ended);
+    LEAT_CHECK_INT(net.flying_count, before + 1);
+    check_numbers(&net, 2 * 5 + 1);
     net_deinit(&net);
 }
 
@@ -768,8 +827,10 @@ LEAT_TESTS(LEAT_TEST(handshake__quiet_network__connects_with_mirrored_keys),
            LEAT_TEST(close__while_a_job_runs__is_carried_out_when_it_ends),
            LEAT_TEST(alert__while_a_job_runs__ends_when_the_job_has_not_connected),
            LEAT_TEST(job__on_other_threads__connects),
+           LEAT_TEST(identity__of_8_threads_at_once__connects_them_all),
            LEAT_TEST(established__fresh_hello_and_plaintext__are_ignored),
            LEAT_TEST(second_flight__records_in_reverse_and_junk_between__connects),
            LEAT_TEST(second_flight__records_in_reverse__connects_at_once),
            LEAT_TEST(second_flight__repeated__has_fresh_numbers_and_connects),
+           LEAT_TEST(second_flight__repeated_and_then_refused__has_no_number_twice),
            LEAT_TEST(randomness__of_a_handshake__is_ours))

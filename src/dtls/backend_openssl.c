@@ -328,7 +328,11 @@ static bool set_profiles(SSL *ssl, const struct leat_dtls_params *params)
     leat_writer_init(&w, names, sizeof(names));
     for (size_t i = 0; i < params->profile_count; i++) {
         const char *name = profile_to_library(params->profiles[i]);
-        if (name) {
+        bool is_new = true; /* the library refuses a list that repeats itself */
+        for (size_t k = 0; k < i; k++) {
+            is_new = is_new && params->profiles[k] != params->profiles[i];
+        }
+        if (name && is_new) {
             leat_write_bytes(&w, ":", leat_writer_len(&w) != 0 ? 1 : 0);
             leat_write_bytes(&w, name, strlen(name));
         }

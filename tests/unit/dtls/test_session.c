@@ -357,6 +357,7 @@ static void profile__several_in_common__is_the_first_of_the_servers(void)
         {{GCM_128, GCM_256, CM_80}, {CM_80, GCM_256, GCM_128}, GCM_128, CM_80}, /* as Chromium */
         {{GCM_256, GCM_128, CM_80}, {CM_80, GCM_256, GCM_128}, GCM_256, CM_80},
         {{GCM_256, CM_32, CM_80}, {GCM_128, CM_80, CM_32}, CM_32, CM_32},
+        {{CM_80, CM_80, CM_32}, {CM_32, CM_32, CM_80, CM_80}, CM_80, CM_80},
         {{CM_80, GCM_256}, {GCM_256, GCM_128, CM_80, CM_32}, CM_80, CM_80},
     };
     for (size_t i = 0; i < LEAT_ARRAY_LEN(rows); i++) {

@@ -250,6 +250,7 @@ def main():
             "server__chacha20__exports_our_keys": lambda: server_connects(
                 files, "ec", ["-cipher", "ECDHE-ECDSA-CHACHA20-POLY1305"]),
         }
+        tests["server__that_asks_for_a_cookie__exports_our_keys"] = lambda: server_connects(files, "ec", ["-listen"])
         tests["server__last_flight_lost_twice__connects"] = lambda: server_connects(files, "ec", lost=2)
         if os.environ.get("LEAT_BACKEND") == "openssl":
             for profile in GCM:

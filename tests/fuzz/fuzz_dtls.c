@@ -115,8 +115,8 @@ static void run(const uint8_t *data, size_t size)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     for (int backend = LEAT_DTLS_MBEDTLS; size >= 4 && backend <= LEAT_DTLS_OPENSSL; backend++) {
-        if (leat_dtls_library_version(backend) != NULL) {
-            choose_identity(backend);
+        if (leat_dtls_library_version((enum leat_dtls_backend)backend) != NULL) {
+            choose_identity((enum leat_dtls_backend)backend);
             run(data, size);
         }
     }

@@ -189,12 +189,12 @@ static bool recall(const struct leat_crypto_provider *p, enum leat_crypto_primit
     return known[i].passes[primitive];
 }
 
-static void drop(size_t i, enum leat_crypto_primitive primitive)
+static void drop(size_t i, enum leat_crypto_primitive primitive, const char *reason)
 {
     known[i].passes[primitive] = false;
-    leat_log(LEAT_LOG_WARN, "crypto_dropped",
-             "provider=%s level=%s primitive=%s reason=\"its known answers fail\"",
-             built_in[i]->name, level_names[built_in[i]->level], primitive_names[primitive]);
+    leat_log(LEAT_LOG_WARN, "crypto_dropped", "provider=%s level=%s primitive=%s reason=\"%s\"",
+             built_in[i]->name, level_names[built_in[i]->level], primitive_names[primitive],
+             reason);
 }
 
 static void answer_all(size_t i)
@@ -203,7 +203,7 @@ static void answer_all(size_t i)
         enum leat_crypto_primitive primitive = (enum leat_crypto_primitive)k;
         known[i].passes[k] = is_served(built_in[i], primitive);
         if (known[i].passes[k] && !leat__crypto_provider_passes(built_in[i], primitive)) {
-            drop(i, primitive);
+            drop(i, primitive, "its known answers fail");
         }
     }
 }
@@ -223,7 +223,7 @@ static void measure_all(void)
                 enum leat_crypto_primitive primitive = (enum leat_crypto_primitive)k;
                 if (known[i].passes[k] &&
                     !leat__crypto_sample(built_in[i], primitive, &known[i].costs[k])) {
-                    drop(i, primitive);
+                    drop(i, primitive, "it fails while it is measured");
                 }
             }
         }

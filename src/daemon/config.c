@@ -677,6 +677,7 @@ int leat_config_parse(struct leat_config *c, const char *file, struct leat_span 
                                       {"ended_keep_s", read_ended_keep},
                                       {"drain_s", read_drain}};
     char json_why[LEAT_JSON_WHY_MAX];
+    c->file = file;
     leat_json *j = leat_json_parse_commented(text, json_why);
     if (j == NULL) {
         (void)snprintf(why, LEAT_CONFIG_WHY_MAX, "%s: %s", file, json_why);

@@ -25,6 +25,7 @@ struct leat_config_listen {
 };
 
 struct leat_config {
+    const char *file; /**< it came from, for errors that show later; NULL: from none */
     char socket[LEAT_CONFIG_PATH_MAX];
     bool is_listen_auto; /**< wildcards on `port`, every usable address announced */
     uint16_t port;

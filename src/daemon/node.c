@@ -110,6 +110,26 @@ static int make_identity(const struct leat_config *c, struct leat_dtls_identity 
     return error;
 }
 
+/* Why the configured provider cannot be taken: it does not run here at all, or not with the level.
+ */
+static void explain_pin(const struct leat_config *c, char *why, size_t why_cap)
+{
+    char names[128] = "";
+    const char *name;
+    bool is_here = false;
+    for (size_t i = 0; (name = leat_crypto_provider_name(i)) != NULL; i++) {
+        size_t len = strlen(names);
+        (void)snprintf(names + len, sizeof names - len, "%s \"%s\"", i > 0 ? "," : "", name);
+        is_here = is_here || strcmp(name, c->crypto_provider) == 0;
+    }
+    (void)snprintf(why, why_cap, "%s: crypto.provider: \"%s\" %s%s%s; what runs here:%s",
+                   c->file != NULL ? c->file : "configuration", c->crypto_provider,
+                   is_here ? "does not run with crypto.level \""
+                           : "is not in this build, its library is missing, or this CPU is not "
+                             "made for it",
+                   is_here ? c->crypto_level : "", is_here ? "\"" : "", names);
+}
+
 int leat_node_start_crypto(const struct leat_config *c, char *why, size_t why_cap)
 {
     struct leat_crypto_options options = {
@@ -118,15 +138,7 @@ int leat_node_start_crypto(const struct leat_config *c, char *why, size_t why_ca
     };
     int error = leat_crypto_start_with(&options);
     if (error == LEAT_E_INVALID) {
-        size_t at = (size_t)snprintf(why, why_cap,
-                                     "crypto.provider: \"%s\" is not in this build, its library "
-                                     "is missing, or this CPU (or crypto.level) does not go with "
-                                     "it; what runs here:",
-                                     c->crypto_provider);
-        const char *name;
-        for (size_t i = 0; at < why_cap && (name = leat_crypto_provider_name(i)) != NULL; i++) {
-            at += (size_t)snprintf(why + at, why_cap - at, "%s \"%s\"", i > 0 ? "," : "", name);
-        }
+        explain_pin(c, why, why_cap);
     } else if (error != 0) {
         (void)snprintf(why, why_cap, "no crypto provider passes its known answers");
     }

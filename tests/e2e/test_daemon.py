@@ -5,6 +5,7 @@
 import json
 import os
 import pathlib
+import re
 import signal
 import socket
 import stat
@@ -96,7 +97,8 @@ def crypto__shown__has_a_row_for_every_primitive():
     rows = [line.split() for line in out.split("\n\n")[0].splitlines()[1:]]
     assert {row[0] for row in rows} == PRIMITIVES, out
     assert all(row[1] in providers() and int(row[3]) > 0 and int(row[4]) > 0 for row in rows), out
-    assert providers()[0] == "mbedtls", out
+    versions = [line.split(None, 1) for line in out.split("providers that run here:\n")[1].splitlines()]
+    assert providers()[0] == "mbedtls" and all(len(v) == 2 and re.search(r"\d+\.\d+", v[1]) for v in versions), out
 
 
 def crypto__pinned__serves_alone():
@@ -111,7 +113,9 @@ def crypto__pin_that_cannot_run__names_key_and_what_runs():
     config = {"crypto": {"provider": "ipsecmb", "level": "none"}}
     for arguments, expected in ((["--check-config"], 2), (["--crypto"], 1), ([], 1)):
         status, _, err = leatd_says("--config", "CONFIG", *arguments, config=config)
-        assert status == expected and "crypto.provider" in err and '"mbedtls"' in err, (arguments, status, err)
+        assert status == expected and err.startswith("leatd: CONFIG: crypto.provider: \"ipsecmb\" "), (arguments, status, err)
+        assert 'what runs here: "mbedtls"' in err, (arguments, status, err)
+        assert ('does not run with crypto.level "none"' if "ipsecmb" in providers() else "library is missing") in err, err
 
 
 def crypto__pinned_or_masked__carries_a_call():
@@ -121,7 +125,9 @@ def crypto__pinned_or_masked__carries_a_call():
             info = leatd.rpc.call("daemon.info")
             names = {row["provider"] for row in info["crypto"] if row["primitive"] not in ("sha-256", "chacha20-poly1305")}
             assert names == {crypto.get("provider")} or "level" in crypto, info
-            assert all(f"{row['primitive']}={row['provider']}" in leatd.text() for row in info["crypto"]), leatd.text()
+            said = re.search(r"event=crypto (.*)", leatd.text())[1].split()
+            assert said == [f"{row['primitive']}={row['provider']}" + (f"/{row['level']}" if "level" in row else "")
+                            for row in info["crypto"]], leatd.text()
             done = subprocess.run([LEATLOAD, "--socket", str(leatd.socket), "--publishers", "1", "--subscribers", "3",
                                    "--seconds", "1"], capture_output=True, text=True, timeout=60, check=False)
             assert done.returncode == 0, (crypto, done.stdout, done.stderr)

@@ -25,7 +25,9 @@ static void check_crypto(const leat_json *rows)
         LEAT_CHECK_STR(text_at(j, "primitive"), row.primitive);
         LEAT_CHECK_STR(text_at(j, "provider"), row.provider);
         LEAT_CHECK((leat_json_get(j, "level") != NULL) == (row.level != NULL));
+        LEAT_CHECK(row.level == NULL || strcmp(text_at(j, "level"), row.level) == 0);
         double ns = 0;
+        LEAT_CHECK(leat_json_number(leat_json_get(j, "ns_100"), &ns) && ns > 0);
         LEAT_CHECK(leat_json_number(leat_json_get(j, "ns_1200"), &ns) && ns > 0);
     }
     LEAT_CHECK(count > 10 && !leat_crypto_describe(count, &row));

@@ -17,6 +17,9 @@ static int parse(const char *text)
 static void config__empty__defaults(void)
 {
     LEAT_CHECK_INT(parse("{}"), 0);
+    LEAT_CHECK_STR(config.file, "leatd.json");
+    LEAT_CHECK_STR(config.crypto_provider, "");
+    LEAT_CHECK_STR(config.crypto_level, "");
     LEAT_CHECK_STR(config.socket, "/run/leat/leatd.sock");
     LEAT_CHECK(config.is_listen_auto);
     LEAT_CHECK_INT(config.port, 3478);
@@ -134,8 +137,12 @@ static void config__wrong__names_file_key_and_expectation(void)
         {"{\"dtls\": {\"key_exchange\": \"openssl\"}}",
          "leatd.json: dtls.key_exchange:", "\"auto\" or \"mbedtls\""},
         {"{\"dtls\": {\"key_exchange\": true}}", "leatd.json: dtls.key_exchange:", "\"auto\""},
-        {"{\"crypto\": {\"provider\": \"rot13\"}}", "leatd.json: crypto.provider:", "\"ipsecmb\""},
-        {"{\"crypto\": {\"level\": \"avx\"}}", "leatd.json: crypto.level:", "\"sse\""},
+        {"{\"crypto\": {\"provider\": \"rot13\"}}", "leatd.json: crypto.provider:",
+         "expected \"auto\", \"mbedtls\", \"openssl\" or \"ipsecmb\""},
+        {"{\"crypto\": {\"provider\": 1}}", "leatd.json: crypto.provider:", "got a number"},
+        {"{\"crypto\": \"openssl\"}", "leatd.json: crypto:", "expected an object, got a string"},
+        {"{\"crypto\": {\"level\": \"avx\"}}", "leatd.json: crypto.level:",
+         "expected \"auto\", \"avx512\", \"avx2\", \"sse\" or \"none\""},
         {"{\"crypto\": {\"levels\": \"sse\"}}", "leatd.json: crypto.levels:", "unknown key"},
         {"{\"gso\": 1}", "leatd.json: gso:", "true or false"},
         {"{\"dtls\": {\"handshakes\": 0}}", "leatd.json: dtls.handshakes:", "from 1 to 64"},
@@ -197,6 +204,7 @@ static void config__shipped_file__holds_the_defaults(void)
 {
     static struct leat_config defaults;
     leat_config_init(&defaults);
+    defaults.file = shipped_file;
     leat_config_init(&config);
     LEAT_CHECK_INT(leat_config_load(&config, shipped_file, why), 0);
     LEAT_CHECK_MEM(&config, sizeof config, &defaults, sizeof defaults);

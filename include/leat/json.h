@@ -57,6 +57,9 @@ bool leat_json_string(const leat_json *j, struct leat_span *out);
 bool leat_json_int(const leat_json *j, int64_t *out);
 bool leat_json_number(const leat_json *j, double *out);
 bool leat_json_bool(const leat_json *j, bool *out);
+/** A member of the outermost object as it stands in `text`, which leat_json_parse has taken: for a
+ * number that no double holds. @return false when it is not there, or without memory. */
+bool leat_json_member_text(struct leat_span text, const char *key, struct leat_span *out);
 
 /* ---- writer: straight to text, no tree ---- */
 

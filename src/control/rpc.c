@@ -203,12 +203,16 @@ static void refuse(struct leat_control *c, struct leat_control_conn *conn,
 
 /* ---- requests ---- */
 
-/** The id as text into c->id. @return false when it has a type that an id cannot have. */
-static bool take_id(struct leat__control_call *call, const leat_json *request)
+/** The id as text into c->id; a number that no double holds as it stands in the line. @return false
+ * when it has a type that an id cannot have. */
+static bool take_id(struct leat__control_call *call, const leat_json *request,
+                    struct leat_span line)
 {
     struct leat_json_writer *w = &call->c->id;
     const leat_json *id = leat_json_get(request, "id");
     enum leat_json_type type = leat_json_type_of(id);
+    struct leat_span digits;
+    int64_t exact;
     leat_json_writer_reset(w);
     if (!id) {
         return true;
@@ -216,7 +220,14 @@ static bool take_id(struct leat__control_call *call, const leat_json *request)
     if (type != LEAT_JSON_STRING && type != LEAT_JSON_NUMBER && type != LEAT_JSON_NULL) {
         return false;
     }
-    leat_json_write_value(w, id);
+    if (type == LEAT_JSON_NUMBER && !leat_json_int(id, &exact)) {
+        if (!leat_json_member_text(line, "id", &digits)) {
+            return false;
+        }
+        leat_json_write_raw(w, digits);
+    } else {
+        leat_json_write_value(w, id);
+    }
     call->id = leat_span(w->text, w->len);
     return !w->failed;
 }
@@ -253,9 +264,10 @@ static const struct leat__control_method *read_envelope(struct leat__control_cal
     return find_method(call, name);
 }
 
-static void serve_request(struct leat__control_call *call, const leat_json *request)
+static void serve_request(struct leat__control_call *call, const leat_json *request,
+                          struct leat_span line)
 {
-    if (!take_id(call, request)) {
+    if (!take_id(call, request, line)) {
         call->id = leat_span_str("null");
         leat__control_fault_set(&call->fault, LEAT__RPC_INVALID, NULL, "",
                                 "id must be a string, a number or null");
@@ -298,7 +310,7 @@ void leat__control_serve(struct leat_control *c, struct leat_control_conn *conn,
         refuse(c, conn, &fault);
     } else {
         struct leat__control_call call = {.c = c, .conn = conn, .now_us = now_us};
-        serve_request(&call, request);
+        serve_request(&call, request, line);
     }
     leat_json_free(request);
 }

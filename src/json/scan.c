@@ -402,6 +402,37 @@ static bool scan_value(struct scan *s)
     }
 }
 
+bool leat_json_member_text(struct leat_span text, const char *key, struct leat_span *out)
+{
+    struct leat__json_fault fault;
+    struct key wanted = {.at = (const uint8_t *)key, .len = strlen(key)}, member;
+    struct scan s = {
+        .start = text.data, .at = text.data, .end = text.data + text.len, .fault = &fault};
+    bool is_found = false;
+    skip_blanks(&s);
+    if (!take(&s, '{')) {
+        return false;
+    }
+    do {
+        skip_blanks(&s);
+        if (s.at == s.end || *s.at != '"' || !scan_string(&s, &member)) {
+            break;
+        }
+        skip_blanks(&s);
+        (void)take(&s, ':');
+        skip_blanks(&s);
+        const uint8_t *value = s.at;
+        if (!scan_value(&s)) {
+            break;
+        }
+        is_found = compare_keys(&member, &wanted) == 0;
+        *out = leat_span(value, (size_t)(s.at - value));
+        skip_blanks(&s);
+    } while (!is_found && take(&s, ','));
+    free(s.keys);
+    return is_found;
+}
+
 bool leat__json_scan(struct leat_span text, struct leat__json_fault *fault)
 {
     if (text.len == 0) {

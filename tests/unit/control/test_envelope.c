@@ -88,6 +88,34 @@ static void line__malformed__is_answered_by_its_code(void)
     world_stop(&w);
 }
 
+/* JSON-RPC 2.0, 5: the id of a response must be the value of the request's. */
+static void id__number__comes_back_with_every_digit(void)
+{
+    static const char *const ids[] = {"0",
+                                      "-7",
+                                      "9007199254740991",
+                                      "9007199254740993",
+                                      "18446744073709551615",
+                                      "-9223372036854775807",
+                                      "1.25",
+                                      "12345678901234567890123456789.5"};
+    unsigned r = begin();
+    for (size_t i = 0; i < LEAT_ARRAY_LEN(ids); i++) {
+        char line[160], expected[80];
+        (void)snprintf(line, sizeof(line),
+                       "{\"jsonrpc\":\"2.0\",\"params\":{\"id\":1},\"id\": %s ,\"method\":\"daemon."
+                       "info\"}",
+                       ids[i]);
+        (void)snprintf(expected, sizeof(expected), "{\"jsonrpc\":\"2.0\",\"id\":%s,\"error\"",
+                       ids[i]);
+        world_line(&w, r, line);
+        const struct reader *reader = &w.readers[r];
+        LEAT_CHECK_ROW(i, strncmp(reader->text + reader->at, expected, strlen(expected)) == 0);
+        leat_json_free(world_next(&w, r));
+    }
+    world_stop(&w);
+}
+
 static void line__deep_nesting__is_refused_without_harm(void)
 {
     unsigned r = begin();
@@ -294,6 +322,7 @@ static void id__of_ten_thousand_octets__is_refused_by_its_shape(void)
 }
 
 LEAT_TESTS(LEAT_TEST(line__malformed__is_answered_by_its_code),
+           LEAT_TEST(id__number__comes_back_with_every_digit),
            LEAT_TEST(line__deep_nesting__is_refused_without_harm),
            LEAT_TEST(line__over_the_limit__is_an_error_then_the_end),
            LEAT_TEST(line__octet_by_octet__is_one_request),

@@ -158,9 +158,34 @@ static void absent__every_reader__takes_null(void)
     leat_json_free(NULL);
 }
 
+static void member_text__stands_as_it_was_written(void)
+{
+    static const struct {
+        const char *text, *key, *expected;
+    } rows[] = {
+        {"{\"id\":9007199254740993}", "id", "9007199254740993"},
+        {" { \"a\" : {\"id\":1} , \"id\" : -18446744073709551615 } ", "id",
+         "-18446744073709551615"},
+        {"{\"a\":[1,{\"b\":\"}\"}],\"\\u0069d\":1.50,\"ID\":2}", "id", "1.50"},
+        {"{\"id\":\"a\\\"b\"}", "id", "\"a\\\"b\""},
+        {"{\"a\":{\"id\":1}}", "id", NULL},
+        {"{}", "id", NULL},
+        {"[\"id\",1]", "id", NULL},
+        {"7", "id", NULL},
+    };
+    for (size_t i = 0; i < LEAT_ARRAY_LEN(rows); i++) {
+        struct leat_span out = {NULL, 0};
+        leat_json_free(parse(rows[i].text));
+        bool is_there = leat_json_member_text(leat_span_str(rows[i].text), rows[i].key, &out);
+        LEAT_CHECK_ROW(i, is_there == (rows[i].expected != NULL));
+        LEAT_CHECK_ROW(i, !is_there || leat_span_equal(out, leat_span_str(rows[i].expected)));
+    }
+}
+
 LEAT_TESTS(LEAT_TEST(type__of_each_value__is_named), LEAT_TEST(member__other_case__is_another_key),
            LEAT_TEST(walk__members_and_elements__come_in_order),
            LEAT_TEST(int__exact_values__and_nothing_else),
            LEAT_TEST(string__escapes__are_decoded_to_utf8),
            LEAT_TEST(values__of_another_type__are_not_read),
-           LEAT_TEST(absent__every_reader__takes_null))
+           LEAT_TEST(absent__every_reader__takes_null),
+           LEAT_TEST(member_text__stands_as_it_was_written))

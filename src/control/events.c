@@ -7,6 +7,8 @@
  */
 #include "private.h"
 
+#include <leat/log.h>
+
 #include <stdlib.h>
 
 static const char *const types[] = {"peer.state", "track.state", "route.state", "daemon.state"};
@@ -148,9 +150,32 @@ void leat__control_events_resend(struct leat_control *c, struct leat_control_con
     }
 }
 
+/* A state comes once in a peer's life, so a remote cannot have more lines than controllers have
+ * made peers: no limiter, and no life with a hole in it. */
+static void say_peer(const struct leat__control_peer *p)
+{
+    switch (p->state) {
+    case LEAT_PEER_NEW:
+        leat_log(LEAT_LOG_INFO, "peer_created", "peer=%s group=%s worker=%u", p->id, p->group,
+                 p->worker);
+        break;
+    case LEAT_PEER_CONNECTING:
+        leat_log(LEAT_LOG_DEBUG, "peer_connecting", "peer=%s group=%s", p->id, p->group);
+        break;
+    case LEAT_PEER_CONNECTED:
+        leat_log(LEAT_LOG_INFO, "peer_connected", "peer=%s group=%s", p->id, p->group);
+        break;
+    case LEAT_PEER_ENDED:
+        leat_log(LEAT_LOG_INFO, "peer_ended", "peer=%s group=%s reason=%s", p->id, p->group,
+                 leat_peer_end_text(p->end));
+        break;
+    }
+}
+
 void leat__control_emit_peer(struct leat_control *c, const struct leat__control_peer *p,
                              uint64_t now_us)
 {
+    say_peer(p);
     struct leat_json_writer *w = leat__control_event_begin(c, "peer.state", now_us);
     leat_json_put_text(w, "peer", p->id);
     leat_json_put_text(w, "group", p->group);

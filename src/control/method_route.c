@@ -123,7 +123,7 @@ static void read_route(struct leat_control *c, const struct leat__control_params
         return;
     }
     if (to->sections[at].mark == c->mark) {
-        leat__control_fault_set(route->fault, LEAT__RPC_PARAMS, "out_of_range", end.path,
+        leat__control_fault_set(route->fault, LEAT__RPC_PARAMS, "duplicate_sender", end.path,
                                 "%s names a sender that stands in this call already", end.path);
         return;
     }

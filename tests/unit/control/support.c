@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "support.h"
 
+#include <leat/log.h>
+
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 /** A failure here is no row of a test: it ends the program. */
 #define MUST(condition)                                                                            \
@@ -103,6 +106,7 @@ void world_prepare(struct world *w)
 
 void world_start(struct world *w)
 {
+    leat_log_setup(LEAT_LOG_WARN, STDERR_FILENO); /* the lives of thousands of peers are no news */
     const struct leat_control_port port = {w, post, write_octets, close_conn, shut_down, queued};
     MUST(leat_control_new(&w->c, &w->info, &port, &w->rng, w->now_us) == 0);
 }

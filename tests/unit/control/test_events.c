@@ -3,7 +3,10 @@
 #include "harness.h"
 #include "support.h"
 
+#include <leat/log.h>
+
 #include <stdlib.h>
+#include <unistd.h>
 
 static struct world w;
 static unsigned r, watcher;
@@ -347,7 +350,41 @@ static void connection__gone__takes_nothing_with_it(void)
     world_stop(&w);
 }
 
+/* What an operator without a controller at hand can follow. */
+static void log__of_a_peers_life__has_a_line_a_turn(void)
+{
+    static const char *const expected[] = {
+        "level=info event=peer_created peer=a group=g worker=0\n",
+        "level=info event=peer_connected peer=a group=g\n",
+        "level=info event=peer_ended peer=a group=g reason=consent_expired\n"};
+    char text[1024];
+    int fds[2];
+    begin();
+    LEAT_CHECK_INT(pipe(fds), 0);
+    leat_log_setup(LEAT_LOG_INFO, fds[1]);
+    create_form(&w, "a", "g", "sendrecv");
+    leat_handle handle = w.last[LEAT_COMMAND_OPEN].handle;
+    peer_event(handle, LEAT_PEER_CONNECTING);
+    peer_event(handle, LEAT_PEER_CONNECTED);
+    peer_event(handle, LEAT_PEER_CONNECTED); /* nothing new: nothing said */
+    world_end_peer(&w, handle, LEAT_PEER_END_CONSENT_EXPIRED);
+    leat_log_setup(LEAT_LOG_WARN, STDERR_FILENO);
+    (void)close(fds[1]);
+    ssize_t len = read(fds[0], text, sizeof(text) - 1);
+    (void)close(fds[0]);
+    text[len > 0 ? len : 0] = '\0';
+    const char *from = text;
+    for (size_t i = 0; i < LEAT_ARRAY_LEN(expected); i++) {
+        const char *at = strstr(from, "level=");
+        LEAT_CHECK_ROW(i, at != NULL && strncmp(at, expected[i], strlen(expected[i])) == 0);
+        from = at != NULL ? at + 1 : from;
+    }
+    LEAT_CHECK(strstr(from, "level=") == NULL);
+    world_stop(&w);
+}
+
 LEAT_TESTS(LEAT_TEST(events__of_a_peers_life__come_in_order_after_the_reply),
+           LEAT_TEST(log__of_a_peers_life__has_a_line_a_turn),
            LEAT_TEST(filter__group_peer_and_types__narrow_what_is_sent),
            LEAT_TEST(subscribe__first__has_the_picture),
            LEAT_TEST(subscribe__since_what_is_kept__goes_on_without_a_hole),

@@ -133,7 +133,8 @@ static void set__wrong__is_refused_as_a_whole(void)
         {TO_B "\"from\":null,\"paused\":1}", "wrong_type", "routes[1].paused"},
         {"{\"to\":{\"peer\":\"b\",\"mid\":\"1\"}}", "missing_parameter", "routes[1].from"},
         {TO_B "\"from\":7}", "wrong_type", "routes[1].from"},
-        {"{\"to\":{\"peer\":\"b\",\"mid\":\"0\"},\"from\":null}", "out_of_range", "routes[1].to"},
+        {"{\"to\":{\"peer\":\"b\",\"mid\":\"0\"},\"from\":null}", "duplicate_sender",
+         "routes[1].to"},
     };
     begin();
     create_form(&w, "sender", "g", "sendonly");

@@ -180,7 +180,6 @@ int leat_aes_ctr_batch(const struct leat_aes_ctr_job *jobs, size_t count);
  * struct leat_aes. */
 struct leat_gcm {
     const struct leat_crypto_provider *provider;
-    uint32_t key_len;
     _Alignas(16) uint8_t state[1280]; /**< provider's, may point at memory of its own */
 };
 

@@ -15,7 +15,6 @@ int leat__gcm_init(const struct leat_crypto_provider *p, struct leat_gcm *g, con
         return error;
     }
     g->provider = p;
-    g->key_len = (uint32_t)key_len;
     return 0;
 }
 
@@ -68,8 +67,7 @@ static size_t run_len(const struct leat_gcm_job *jobs, size_t count)
 {
     size_t n = 1;
     while (n < count && n < LEAT_CRYPTO_BATCH_MAX &&
-           jobs[n].gcm->provider == jobs[0].gcm->provider &&
-           jobs[n].gcm->key_len == jobs[0].gcm->key_len) {
+           jobs[n].gcm->provider == jobs[0].gcm->provider) {
         n++;
     }
     return n;

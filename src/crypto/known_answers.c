@@ -88,7 +88,7 @@ static bool sha256_passes(const struct leat_crypto_provider *p)
 {
     static const char message[] = "abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq";
     uint8_t digest[32];
-    return p->sha256 != NULL && p->sha256(message, sizeof(message) - 1, digest) == 0 &&
+    return p->sha256(message, sizeof(message) - 1, digest) == 0 &&
            same(digest, sha256_digest, sizeof(digest));
 }
 
@@ -123,8 +123,7 @@ static const struct hmac_case hmac_cases[] = {
 /* The tag of the text, in two parts, twice from one context. */
 static bool hmac_sha1_passes(const struct leat_crypto_provider *p)
 {
-    if (p->hmac_sha1.tag == NULL &&
-        (p->sha1.begin == NULL || p->sha1.state_size > LEAT_CRYPTO_SHA1_STATE_MAX)) {
+    if (p->hmac_sha1.tag == NULL && p->sha1.state_size > LEAT_CRYPTO_SHA1_STATE_MAX) {
         return false;
     }
     bool passes = true;
@@ -203,7 +202,7 @@ static bool aes_passes(const struct leat_crypto_provider *p, size_t key_len)
     struct leat_aes a;
     uint8_t buf[sizeof(ctr_plain)];
 
-    if (p->aes.init == NULL || p->aes.state_size > sizeof(a.state) || !block_passes(p, key_len)) {
+    if (p->aes.state_size > sizeof(a.state) || !block_passes(p, key_len)) {
         return false;
     }
     bool passes = leat__aes_init(p, &a, key, key_len) == 0;
@@ -275,7 +274,7 @@ static bool chachapoly_passes(const struct leat_crypto_provider *p)
     for (size_t i = 0; i < sizeof(key); i++) {
         key[i] = (uint8_t)(0x80 + i);
     }
-    if (p->chachapoly.init == NULL || p->chachapoly.state_size > sizeof(c.state)) {
+    if (p->chachapoly.state_size > sizeof(c.state)) {
         return false;
     }
     bool passes = leat__chachapoly_init(p, &c, key) == 0;
@@ -302,7 +301,7 @@ static bool gcm_passes(const struct leat_crypto_provider *p, size_t key_len)
     struct leat_gcm g;
     uint8_t buf[sizeof(gcm_plain)], tag[16];
 
-    if (p->gcm.init == NULL || p->gcm.state_size > sizeof(g.state)) {
+    if (p->gcm.state_size > sizeof(g.state)) {
         return false;
     }
     bool passes = leat__gcm_init(p, &g, gcm_key, key_len) == 0;
@@ -359,7 +358,7 @@ static bool key_stream_passes(const struct leat_crypto_provider *p)
     uint8_t expected[544] = {0}, got[sizeof(expected)];
     struct leat_aes a;
 
-    if (p->key_stream == NULL || !aes_passes(&leat__crypto_mbedtls, 32)) {
+    if (!aes_passes(&leat__crypto_mbedtls, 32)) {
         return false;
     }
     bool passes = leat__aes_init(&leat__crypto_mbedtls, &a, ctr_key_256, 32) == 0 &&
@@ -372,9 +371,39 @@ static bool key_stream_passes(const struct leat_crypto_provider *p)
     return passes;
 }
 
+bool leat__crypto_provider_serves(const struct leat_crypto_provider *p,
+                                  enum leat_crypto_primitive primitive)
+{
+    switch (primitive) {
+    case LEAT_CRYPTO_SHA256:
+        return p->sha256 != NULL;
+    case LEAT_CRYPTO_HMAC_SHA1:
+    case LEAT_CRYPTO_HMAC_SHA1_BATCH:
+        return p->hmac_sha1.tag != NULL || p->sha1.begin != NULL;
+    case LEAT_CRYPTO_KEY_STREAM:
+        return p->key_stream != NULL;
+    case LEAT_CRYPTO_AES_128_CTR:
+    case LEAT_CRYPTO_AES_128_CTR_BATCH:
+    case LEAT_CRYPTO_AES_256_CTR:
+    case LEAT_CRYPTO_AES_256_CTR_BATCH:
+        return p->aes.init != NULL;
+    case LEAT_CRYPTO_AES_128_GCM:
+    case LEAT_CRYPTO_AES_128_GCM_BATCH:
+    case LEAT_CRYPTO_AES_256_GCM:
+    case LEAT_CRYPTO_AES_256_GCM_BATCH:
+        return p->gcm.init != NULL;
+    case LEAT_CRYPTO_CHACHA20_POLY1305:
+        return p->chachapoly.init != NULL;
+    }
+    return false;
+}
+
 bool leat__crypto_provider_passes(const struct leat_crypto_provider *p,
                                   enum leat_crypto_primitive primitive)
 {
+    if (!leat__crypto_provider_serves(p, primitive)) {
+        return false;
+    }
     switch (primitive) {
     case LEAT_CRYPTO_SHA256:
         return sha256_passes(p);

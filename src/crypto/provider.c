@@ -150,33 +150,6 @@ static bool is_available(size_t i)
     return known[i].is_available;
 }
 
-/* Does it serve this at all? One that does not is not dropped for it. */
-static bool is_served(const struct leat_crypto_provider *p, enum leat_crypto_primitive primitive)
-{
-    switch (primitive) {
-    case LEAT_CRYPTO_SHA256:
-        return p->sha256 != NULL;
-    case LEAT_CRYPTO_HMAC_SHA1:
-    case LEAT_CRYPTO_HMAC_SHA1_BATCH:
-        return p->hmac_sha1.tag != NULL || p->sha1.begin != NULL;
-    case LEAT_CRYPTO_KEY_STREAM:
-        return p->key_stream != NULL;
-    case LEAT_CRYPTO_AES_128_CTR:
-    case LEAT_CRYPTO_AES_128_CTR_BATCH:
-    case LEAT_CRYPTO_AES_256_CTR:
-    case LEAT_CRYPTO_AES_256_CTR_BATCH:
-        return p->aes.init != NULL;
-    case LEAT_CRYPTO_AES_128_GCM:
-    case LEAT_CRYPTO_AES_128_GCM_BATCH:
-    case LEAT_CRYPTO_AES_256_GCM:
-    case LEAT_CRYPTO_AES_256_GCM_BATCH:
-        return p->gcm.init != NULL;
-    case LEAT_CRYPTO_CHACHA20_POLY1305:
-        return p->chachapoly.init != NULL;
-    }
-    return false;
-}
-
 /* By what measure_all has found. */
 static bool recall(const struct leat_crypto_provider *p, enum leat_crypto_primitive primitive,
                    struct leat_crypto_cost *cost)
@@ -197,11 +170,12 @@ static void drop(size_t i, enum leat_crypto_primitive primitive, const char *rea
              reason);
 }
 
+/* One that does not serve a primitive is not dropped for it. */
 static void answer_all(size_t i)
 {
     for (size_t k = 0; k < LEAT_CRYPTO_PRIMITIVE_COUNT; k++) {
         enum leat_crypto_primitive primitive = (enum leat_crypto_primitive)k;
-        known[i].passes[k] = is_served(built_in[i], primitive);
+        known[i].passes[k] = leat__crypto_provider_serves(built_in[i], primitive);
         if (known[i].passes[k] && !leat__crypto_provider_passes(built_in[i], primitive)) {
             drop(i, primitive, "its known answers fail");
         }

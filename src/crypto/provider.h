@@ -93,7 +93,8 @@ struct leat_crypto_gcm {
     /** LEAT_E_INVALID for a wrong tag; the caller zeroes `out`. */
     int (*open)(const void *state, const uint8_t iv[static 12], struct leat_span aad,
                 const uint8_t *in, size_t len, const uint8_t tag[static 16], uint8_t *out);
-    /** As ctr_batch. */
+    /** 1 to LEAT_CRYPTO_BATCH_MAX messages, all under contexts of this provider; NULL: one after
+     * the other. */
     int (*seal_batch)(const struct leat_crypto_provider *self, const struct leat_gcm_job *jobs,
                       size_t count);
 };
@@ -147,7 +148,10 @@ struct leat_crypto_cost {
     double ns_100, ns_1200, ns_alone;
 };
 
-/** Does the provider serve the primitive, and do its known answers pass? */
+/** Has the provider functions for the primitive? */
+bool leat__crypto_provider_serves(const struct leat_crypto_provider *p,
+                                  enum leat_crypto_primitive primitive);
+/** Does it serve the primitive, and do its known answers pass? */
 bool leat__crypto_provider_passes(const struct leat_crypto_provider *p,
                                   enum leat_crypto_primitive primitive);
 /** Take one more sample: lower the costs (0: none yet) to what it shows. Some 30 us where the

@@ -95,6 +95,9 @@ static int print_versions(void)
     (void)printf("  %s\n  %s\n  libuv %s\n  cJSON %s\n",
                  leat_dtls_library_version(LEAT_DTLS_MBEDTLS), leat_srtp_library_version(),
                  leat_io_library_version(), leat_json_library_version());
+    for (size_t i = 1; leat_crypto_provider_version(i) != NULL; i++) { /* 0 is mbedTLS */
+        (void)printf("  %s\n", leat_crypto_provider_version(i));
+    }
     return 0;
 }
 

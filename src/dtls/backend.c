@@ -34,6 +34,26 @@ bool leat__dtls_backend_fit_timeout(struct leat__dtls_backend *b)
     return true;
 }
 
+void leat__dtls_backend_set_timer(struct leat__dtls_backend *b, uint64_t us)
+{
+    b->timer_start_us = us != 0 ? b->now_us : LEAT_NEVER;
+    b->timer_us = us;
+    b->is_timer_new = true;
+}
+
+void leat__dtls_backend_settle_timer(struct leat__dtls_backend *b, uint64_t now_us)
+{
+    if (b->is_timer_new && b->timer_start_us != LEAT_NEVER) {
+        b->timer_start_us = now_us;
+    }
+    b->is_timer_new = false;
+}
+
+uint64_t leat__dtls_backend_deadline(const struct leat__dtls_backend *b)
+{
+    return b->timer_start_us == LEAT_NEVER ? LEAT_NEVER : b->timer_start_us + b->timer_us;
+}
+
 int leat__dtls_backend_take_flight(const struct leat__dtls_backend *b,
                                    struct leat__dtls_datagram *out)
 {

@@ -30,7 +30,6 @@
 #include "library.h"
 
 #define BAD_MACS_MAX 16
-#define TIMEOUT_MAX_MS 60000 /* RFC 6347 4.2.4.1 */
 
 struct handshake {
     struct leat__dtls_backend base;
@@ -41,8 +40,7 @@ struct handshake {
 
     struct leat_span input; /* of the present feed, not read yet */
     bool has_read, is_starved;
-    uint64_t timer_start_us, timer_mid_us, timer_end_us; /* start: LEAT_NEVER when off */
-    bool is_timer_new;                                   /* set since the last settle */
+    uint64_t timer_mid_us; /* of the library's two-stage timer */
 
     struct leat__dtls_material material;
     bool has_leaf, is_leaf_right;
@@ -94,21 +92,19 @@ static int on_receive(void *state, unsigned char *out, size_t cap)
 static void on_set_timer(void *state, uint32_t mid_ms, uint32_t end_ms)
 {
     struct handshake *b = state;
-    b->timer_start_us = end_ms != 0 ? b->base.now_us : LEAT_NEVER;
     b->timer_mid_us = mid_ms * 1000ull;
-    b->timer_end_us = end_ms * 1000ull;
-    b->is_timer_new = true;
+    leat__dtls_backend_set_timer(&b->base, end_ms * 1000ull);
 }
 
 static int on_get_timer(void *state)
 {
     const struct handshake *b = state;
-    if (b->timer_start_us == LEAT_NEVER) {
+    if (b->base.timer_start_us == LEAT_NEVER) {
         return -1;
     }
     uint64_t passed_us =
-        b->base.now_us > b->timer_start_us ? b->base.now_us - b->timer_start_us : 0;
-    return passed_us >= b->timer_end_us ? 2 : passed_us >= b->timer_mid_us ? 1 : 0;
+        b->base.now_us > b->base.timer_start_us ? b->base.now_us - b->base.timer_start_us : 0;
+    return passed_us >= b->base.timer_us ? 2 : passed_us >= b->timer_mid_us ? 1 : 0;
 }
 
 static int on_verify(void *state, mbedtls_x509_crt *certificate, int depth, uint32_t *flags)
@@ -269,14 +265,14 @@ static int backend_new(struct leat__dtls_backend **out_backend,
     b->base.role = params->role;
     b->base.timeout_ms = first_timeout_ms;
     b->base.out = out;
-    b->timer_start_us = LEAT_NEVER;
+    b->base.timer_start_us = LEAT_NEVER;
     memcpy(b->fingerprint, params->remote_fingerprint, sizeof(b->fingerprint));
     b->config = params->identity->configs[params->role];
     mbedtls_ssl_init(&b->ssl);
 
     mbedtls_ssl_conf_rng(&b->config, on_rng, b);
     mbedtls_ssl_conf_verify(&b->config, on_verify, b);
-    mbedtls_ssl_conf_handshake_timeout(&b->config, first_timeout_ms, TIMEOUT_MAX_MS);
+    mbedtls_ssl_conf_handshake_timeout(&b->config, first_timeout_ms, LEAT__DTLS_TIMEOUT_MAX_MS);
     leat__dtls_export_by_config(&b->config, &b->material);
     int ret = set_profiles(b, params);
     if (ret == 0) {
@@ -436,7 +432,8 @@ static void backend_feed(struct leat__dtls_backend *backend, struct leat_span da
     b->base.now_us = now_us;
     if (b->base.role == LEAT_DTLS_CLIENT && datagram.len != 0 && !b->material.is_set &&
         leat__dtls_backend_fit_timeout(&b->base)) {
-        mbedtls_ssl_conf_handshake_timeout(&b->config, b->base.timeout_ms, TIMEOUT_MAX_MS);
+        mbedtls_ssl_conf_handshake_timeout(&b->config, b->base.timeout_ms,
+                                           LEAT__DTLS_TIMEOUT_MAX_MS);
     }
     bool goes_on = true;
     while (goes_on && !b->base.is_connected && b->base.end == LEAT_DTLS_END_NONE) {
@@ -472,21 +469,6 @@ static int backend_take(struct leat__dtls_backend *backend, struct leat__dtls_ou
     return 0;
 }
 
-static uint64_t backend_deadline(const struct leat__dtls_backend *backend)
-{
-    const struct handshake *b = (const struct handshake *)backend;
-    return b->timer_start_us == LEAT_NEVER ? LEAT_NEVER : b->timer_start_us + b->timer_end_us;
-}
-
-static void backend_settle_timer(struct leat__dtls_backend *backend, uint64_t now_us)
-{
-    struct handshake *b = of(backend);
-    if (b->is_timer_new && b->timer_start_us != LEAT_NEVER) {
-        b->timer_start_us = now_us;
-    }
-    b->is_timer_new = false;
-}
-
 const struct leat__dtls_backend_ops leat__dtls_mbedtls_ops = {
     .has_profile = has_profile,
     .new = backend_new,
@@ -494,6 +476,4 @@ const struct leat__dtls_backend_ops leat__dtls_mbedtls_ops = {
     .feed = backend_feed,
     .close = backend_close,
     .take = backend_take,
-    .deadline = backend_deadline,
-    .settle_timer = backend_settle_timer,
 };

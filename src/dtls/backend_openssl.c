@@ -34,8 +34,7 @@
 
 #include "library_openssl.h"
 
-#define TIMEOUT_MAX_MS 60000 /* RFC 6347 4.2.4.1 */
-#define PLAIN_RECORD_MAX 64  /* of a Finished or an alert that we seal */
+#define PLAIN_RECORD_MAX 64 /* of a Finished or an alert that we seal */
 
 enum {
     MESSAGE_CLIENT_HELLO = 1,
@@ -65,10 +64,6 @@ struct handshake {
     size_t flight_count;
     unsigned flights; /* begun */
     bool has_read;    /* since the flight's last datagram: the next one begins another */
-
-    uint64_t timer_start_us; /* LEAT_NEVER when off */
-    uint32_t timer_ms;
-    bool is_timer_new; /* set since the last settle */
 
     struct leat_srtp_keys keys;
     struct leat__dtls_protection protection; /* once connected */
@@ -159,13 +154,6 @@ static void send_datagram(struct handshake *h, struct leat_span datagram, bool i
     h->base.last_send_us = h->base.now_us;
 }
 
-static void start_timer(struct handshake *h, uint32_t ms)
-{
-    h->timer_ms = ms;
-    h->timer_start_us = h->base.now_us;
-    h->is_timer_new = true;
-}
-
 static void forget_flight(struct handshake *h)
 {
     while (h->flight_count > 0) {
@@ -179,7 +167,7 @@ static void keep(struct handshake *h, struct leat_span datagram)
         h->has_read = false;
         h->flights++;
         forget_flight(h);
-        start_timer(h, h->base.timeout_ms);
+        leat__dtls_backend_set_timer(&h->base, h->base.timeout_ms * 1000ull);
     }
     uint8_t *copy = h->flight_count < LEAT_ARRAY_LEN(h->flight) ? malloc(datagram.len) : NULL;
     if (copy) {
@@ -188,12 +176,14 @@ static void keep(struct handshake *h, struct leat_span datagram)
     }
 }
 
-static void repeat_flight(struct handshake *h, uint32_t timeout_ms)
+/* @param timeout_us  until the next time; 0 when nothing is out */
+static void repeat_flight(struct handshake *h, uint64_t timeout_us)
 {
+    const uint64_t longest_us = LEAT__DTLS_TIMEOUT_MAX_MS * 1000ull;
     for (size_t i = 0; i < h->flight_count; i++) {
         send_datagram(h, leat_span(h->flight[i].data, h->flight[i].len), true);
     }
-    start_timer(h, timeout_ms < TIMEOUT_MAX_MS ? timeout_ms : TIMEOUT_MAX_MS);
+    leat__dtls_backend_set_timer(&h->base, timeout_us < longest_us ? timeout_us : longest_us);
 }
 
 static void alert(struct handshake *h, uint8_t description)
@@ -404,7 +394,7 @@ static int backend_new(struct leat__dtls_backend **out_backend,
     h->base.timeout_ms = first_timeout_ms;
     h->base.out = out;
     h->shared = leat__dtls_identity_openssl(params->identity);
-    h->timer_start_us = LEAT_NEVER;
+    h->base.timer_start_us = LEAT_NEVER;
     memcpy(h->fingerprint, params->remote_fingerprint, sizeof(h->fingerprint));
     ERR_clear_error();
     if (!make_ssl(h, params)) {
@@ -554,12 +544,6 @@ static struct look take_in(struct handshake *h, struct leat_span datagram,
     return look;
 }
 
-static uint64_t backend_deadline(const struct leat__dtls_backend *backend)
-{
-    const struct handshake *h = (const struct handshake *)backend;
-    return h->timer_start_us == LEAT_NEVER ? LEAT_NEVER : h->timer_start_us + h->timer_ms * 1000ull;
-}
-
 static void backend_feed(struct leat__dtls_backend *backend, struct leat_span datagram,
                          uint64_t now_us)
 {
@@ -579,10 +563,10 @@ static void backend_feed(struct leat__dtls_backend *backend, struct leat_span da
     if (h->base.is_connected || h->base.end != LEAT_DTLS_END_NONE || h->flights != flights) {
         return;
     }
-    if (now_us >= backend_deadline(backend)) {
-        repeat_flight(h, 2 * h->timer_ms);
+    if (now_us >= leat__dtls_backend_deadline(backend)) {
+        repeat_flight(h, 2 * h->base.timer_us);
     } else if (look.is_repeat) {
-        repeat_flight(h, h->timer_ms);
+        repeat_flight(h, h->base.timer_us);
     }
 }
 
@@ -609,15 +593,6 @@ static int backend_take(struct leat__dtls_backend *backend, struct leat__dtls_ou
     return 0;
 }
 
-static void backend_settle_timer(struct leat__dtls_backend *backend, uint64_t now_us)
-{
-    struct handshake *h = of(backend);
-    if (h->is_timer_new && h->timer_start_us != LEAT_NEVER) {
-        h->timer_start_us = now_us;
-    }
-    h->is_timer_new = false;
-}
-
 const struct leat__dtls_backend_ops leat__dtls_openssl_ops = {
     .has_profile = has_profile,
     .new = backend_new,
@@ -625,6 +600,4 @@ const struct leat__dtls_backend_ops leat__dtls_openssl_ops = {
     .feed = backend_feed,
     .close = backend_close,
     .take = backend_take,
-    .deadline = backend_deadline,
-    .settle_timer = backend_settle_timer,
 };

@@ -11,9 +11,10 @@
 
 #include "record.h"
 
-#define LEAT__DTLS_DATAGRAM_MAX 4096 /* longer ones are no handshake of a WebRTC client */
-#define LEAT__DTLS_QUEUE_CAP 24      /* datagrams that wait to be sent: several whole flights */
-#define LEAT__DTLS_HELLO_RANGES 16   /* holes of a hello under reassembly, plus one */
+#define LEAT__DTLS_DATAGRAM_MAX 4096    /* longer ones are no handshake of a WebRTC client */
+#define LEAT__DTLS_QUEUE_CAP 24         /* datagrams that wait to be sent: several whole flights */
+#define LEAT__DTLS_TIMEOUT_MAX_MS 60000 /* of a retransmission: RFC 6347 4.2.4.1 */
+#define LEAT__DTLS_HELLO_RANGES 16      /* holes of a hello under reassembly, plus one */
 #define LEAT__DTLS_HELLO_RECORD_MAX (13 + 12 + LEAT_DTLS_HELLO_MAX)
 
 /* ---- queue.c: datagrams in the order they came, each with memory of its own ---- */
@@ -150,11 +151,6 @@ struct leat__dtls_backend_ops {
     void (*close)(struct leat__dtls_backend *b);
     /* Once connected and once only. @return 0, or LEAT_E_NOMEM with nothing in `out`. */
     int (*take)(struct leat__dtls_backend *b, struct leat__dtls_outcome *out);
-    /* When it wants to be fed without a datagram; LEAT_NEVER. */
-    uint64_t (*deadline)(const struct leat__dtls_backend *b);
-    /* A timer set since the last call starts at `now_us`: what a job sends leaves when the job has
-     * ended. */
-    void (*settle_timer)(struct leat__dtls_backend *b, uint64_t now_us);
 };
 
 extern const struct leat__dtls_backend_ops leat__dtls_mbedtls_ops, leat__dtls_openssl_ops;
@@ -170,6 +166,8 @@ struct leat__dtls_backend {
     struct leat__dtls_queue *out;
     uint32_t timeout_ms; /* the first of each flight */
     uint64_t now_us, last_send_us;
+    uint64_t timer_start_us, timer_us; /* of the flight that is out; start: LEAT_NEVER when off */
+    bool is_timer_new;                 /* set since the last settle */
 
     uint64_t next_seq; /* one above the highest sent in epoch 1; 0: none yet */
     uint8_t flight[LEAT_DTLS_MTU];
@@ -184,6 +182,13 @@ void leat__dtls_backend_watch(struct leat__dtls_backend *b, const struct leat__d
 /* A datagram has come for a client whose hello is not answered: fit the next flight's timeout.
  * @return whether it has changed */
 bool leat__dtls_backend_fit_timeout(struct leat__dtls_backend *b);
+/* The retransmission timer runs for so long from now on; 0: it is off. */
+void leat__dtls_backend_set_timer(struct leat__dtls_backend *b, uint64_t us);
+/* A timer set since the last call starts at `now_us`: what a job sends leaves when the job has
+ * ended. */
+void leat__dtls_backend_settle_timer(struct leat__dtls_backend *b, uint64_t now_us);
+/* When it wants to be fed without a datagram; LEAT_NEVER. */
+uint64_t leat__dtls_backend_deadline(const struct leat__dtls_backend *b);
 /* @return 0 or LEAT_E_NOMEM */
 int leat__dtls_backend_take_flight(const struct leat__dtls_backend *b,
                                    struct leat__dtls_datagram *out);

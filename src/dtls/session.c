@@ -367,7 +367,7 @@ static void install_result(struct leat_dtls *d, uint64_t now_us)
         return;
     }
     d->state = HANDSHAKE;
-    d->backend->ops->settle_timer(d->backend, now_us);
+    leat__dtls_backend_settle_timer(d->backend, now_us);
     if (d->backend->end != LEAT_DTLS_END_NONE) {
         end(d, d->backend->end);
     }
@@ -454,7 +454,7 @@ uint64_t leat_dtls_deadline(const struct leat_dtls *d)
     uint64_t limit_us = d->start_us + LEAT_DTLS_HANDSHAKE_US;
     uint64_t timer_us = LEAT_NEVER;
     if (d->backend && !d->is_feed_wanted) {
-        timer_us = d->backend->ops->deadline(d->backend);
+        timer_us = leat__dtls_backend_deadline(d->backend);
     }
     return timer_us < limit_us ? timer_us : limit_us;
 }

@@ -18,24 +18,22 @@
 #include <assert.h>
 
 #include "derive.h"
+#include "packet.h"
 #include "session.h"
 
-#define RTP_HEADER_LEN 12
-#define RTCP_HEADER_LEN 8
-#define RTCP_TRAILER_LEN 4 /* E bit and index */
 #define ROC_LEN 4
 #define TAG_LEN 20 /* HMAC-SHA1 before it is cut */
 #define GCM_TAG_LEN 16
 #define CM_TAG_LEN 10
 #define CM_SHORT_TAG_LEN 4
-#define E_BIT 0x80000000u
-#define PACKET_MAX 65535
 #define LINE 64 /* octets of a cache line */
 #define FETCH_SESSION 128
 #define FETCH_AES 192 /* the schedule of a 128-bit key with what stands before it */
 
-static_assert(LEAT_SRTP_TRAILER_MAX >= GCM_TAG_LEN + RTCP_TRAILER_LEN, "the longest trailer");
-static_assert(LEAT_SRTP_TRAILER_MAX >= CM_TAG_LEN + RTCP_TRAILER_LEN, "the longest of CM");
+static_assert(LEAT_SRTP_TRAILER_MAX >= GCM_TAG_LEN + LEAT__SRTP_RTCP_TRAILER_LEN,
+              "the longest trailer");
+static_assert(LEAT_SRTP_TRAILER_MAX >= CM_TAG_LEN + LEAT__SRTP_RTCP_TRAILER_LEN,
+              "the longest of CM");
 
 /* ---- keys ---- */
 
@@ -135,23 +133,6 @@ static void make_iv(const struct leat__srtp_seal *seal, uint32_t ssrc, uint64_t 
 
 /* ---- RTP ---- */
 
-/* The header with CSRCs and extension block (RFC 3550 5.1, 5.3.1), or 0 when `p` does not hold it.
- */
-static size_t header_len_of(struct leat_span p)
-{
-    if (p.len < RTP_HEADER_LEN || p.data[0] >> 6 != 2) {
-        return 0;
-    }
-    size_t len = RTP_HEADER_LEN + 4 * (size_t)(p.data[0] & 0x0f);
-    if ((p.data[0] & 0x10) != 0) {
-        if (p.len < len + 4) {
-            return 0;
-        }
-        len += 4 + 4 * (size_t)leat_get_u16(p.data + len + 2);
-    }
-    return len <= p.len ? len : 0;
-}
-
 struct lot {
     size_t cm_count, ctr_count, gcm_count;
     struct leat_srtp_job *cm[LEAT_SRTP_BATCH_MAX], *gcm[LEAT_SRTP_BATCH_MAX];
@@ -199,8 +180,8 @@ static enum leat_srtp_verdict add(struct lot *lot, struct leat_srtp_job *j)
     struct leat__srtp_outgoing *o;
     uint64_t index;
 
-    if (j->header.len == 0 || header_len_of(j->header) != j->header.len ||
-        j->payload.len > PACKET_MAX - j->header.len) {
+    if (j->header.len == 0 || leat__srtp_rtp_header_len(j->header) != j->header.len ||
+        j->payload.len > LEAT__SRTP_PACKET_MAX - j->header.len) {
         return LEAT_SRTP_MALFORMED;
     }
     if (j->cap < LEAT_SRTP_TRAILER_MAX ||
@@ -243,7 +224,7 @@ static void fetch_sessions(const struct leat_srtp_job *jobs, size_t count)
     for (size_t i = 0; i < count; i++) {
         const struct leat__srtp_fanout *f = &jobs[i].session->send;
         fetch(f->rtp.aes, FETCH_AES); /* a provider fetches the longer keys of GCM */
-        if (jobs[i].header.len >= RTP_HEADER_LEN) {
+        if (jobs[i].header.len >= LEAT__SRTP_RTP_HEADER_LEN) {
             leat__srtp_outgoing_fetch(&f->outgoing, leat_get_u32(jobs[i].header.data + 8));
         }
     }
@@ -296,7 +277,7 @@ void leat_srtp_protect_batch(struct leat_srtp_job *jobs, size_t count)
 enum leat_srtp_verdict leat_srtp_protect(struct leat_srtp *s, struct leat_span plain, uint8_t *out,
                                          size_t cap, size_t *out_len)
 {
-    size_t header_len = header_len_of(plain);
+    size_t header_len = leat__srtp_rtp_header_len(plain);
     struct leat_srtp_job job = {
         .session = s,
         .header = leat_span(plain.data, header_len),
@@ -321,14 +302,15 @@ static int seal_rtcp_cm(const struct leat__srtp_fanout *f, struct leat_span plai
                         uint32_t index, uint8_t *out)
 {
     uint8_t iv[16], tag[TAG_LEN];
-    struct leat_span message = leat_span(out, plain.len + RTCP_TRAILER_LEN);
+    struct leat_span message = leat_span(out, plain.len + LEAT__SRTP_RTCP_TRAILER_LEN);
     make_counter(&f->rtcp, ssrc, index, iv);
-    if (plain.len > RTCP_HEADER_LEN &&
-        leat_aes_ctr(f->rtcp.aes, iv, plain.data + RTCP_HEADER_LEN, plain.len - RTCP_HEADER_LEN,
-                     out + RTCP_HEADER_LEN) != 0) {
+    if (plain.len > LEAT__SRTP_RTCP_HEADER_LEN &&
+        leat_aes_ctr(f->rtcp.aes, iv, plain.data + LEAT__SRTP_RTCP_HEADER_LEN,
+                     plain.len - LEAT__SRTP_RTCP_HEADER_LEN,
+                     out + LEAT__SRTP_RTCP_HEADER_LEN) != 0) {
         return LEAT_E_CRYPTO;
     }
-    leat_put_u32(out + plain.len, E_BIT | index);
+    leat_put_u32(out + plain.len, LEAT__SRTP_E_BIT | index);
     leat_hmac_sha1(&f->rtcp.hmac, &message, 1, tag);
     memcpy(out + message.len, tag, f->rtcp_tag_len);
     return 0;
@@ -339,13 +321,14 @@ static int seal_rtcp_cm(const struct leat__srtp_fanout *f, struct leat_span plai
 static int seal_rtcp_gcm(const struct leat__srtp_fanout *f, struct leat_span plain, uint32_t ssrc,
                          uint32_t index, uint8_t *out)
 {
-    uint8_t iv[12], aad[RTCP_HEADER_LEN + RTCP_TRAILER_LEN];
+    uint8_t iv[12], aad[LEAT__SRTP_RTCP_HEADER_LEN + LEAT__SRTP_RTCP_TRAILER_LEN];
     make_iv(&f->rtcp, ssrc, index, iv);
-    memcpy(aad, plain.data, RTCP_HEADER_LEN);
-    leat_put_u32(aad + RTCP_HEADER_LEN, E_BIT | index);
-    leat_put_u32(out + plain.len + GCM_TAG_LEN, E_BIT | index);
-    return leat_gcm_seal(f->rtcp.gcm, iv, leat_span(aad, sizeof(aad)), plain.data + RTCP_HEADER_LEN,
-                         plain.len - RTCP_HEADER_LEN, out + RTCP_HEADER_LEN, out + plain.len);
+    memcpy(aad, plain.data, LEAT__SRTP_RTCP_HEADER_LEN);
+    leat_put_u32(aad + LEAT__SRTP_RTCP_HEADER_LEN, LEAT__SRTP_E_BIT | index);
+    leat_put_u32(out + plain.len + GCM_TAG_LEN, LEAT__SRTP_E_BIT | index);
+    return leat_gcm_seal(
+        f->rtcp.gcm, iv, leat_span(aad, sizeof(aad)), plain.data + LEAT__SRTP_RTCP_HEADER_LEN,
+        plain.len - LEAT__SRTP_RTCP_HEADER_LEN, out + LEAT__SRTP_RTCP_HEADER_LEN, out + plain.len);
 }
 
 enum leat_srtp_verdict leat_srtp_protect_rtcp(struct leat_srtp *s, struct leat_span plain,
@@ -354,7 +337,7 @@ enum leat_srtp_verdict leat_srtp_protect_rtcp(struct leat_srtp *s, struct leat_s
     struct leat__srtp_fanout *f = &s->send;
     uint32_t index;
 
-    if (plain.len < RTCP_HEADER_LEN || plain.len > PACKET_MAX || plain.data[0] >> 6 != 2) {
+    if (!leat__srtp_is_rtcp(plain)) {
         return LEAT_SRTP_MALFORMED;
     }
     if (cap < LEAT_SRTP_TRAILER_MAX || cap - LEAT_SRTP_TRAILER_MAX < plain.len) {
@@ -368,10 +351,10 @@ enum leat_srtp_verdict leat_srtp_protect_rtcp(struct leat_srtp *s, struct leat_s
     if (!leat__srtp_outgoing_take_rtcp(o, &index)) {
         return LEAT_SRTP_INDEX_USED;
     }
-    memcpy(out, plain.data, RTCP_HEADER_LEN);
+    memcpy(out, plain.data, LEAT__SRTP_RTCP_HEADER_LEN);
     if ((f->is_aead ? seal_rtcp_gcm : seal_rtcp_cm)(f, plain, ssrc, index, out) != 0) {
         return LEAT_SRTP_FAILED;
     }
-    *out_len = plain.len + RTCP_TRAILER_LEN + f->rtcp_tag_len;
+    *out_len = plain.len + LEAT__SRTP_RTCP_TRAILER_LEN + f->rtcp_tag_len;
     return LEAT_SRTP_OK;
 }

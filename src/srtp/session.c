@@ -20,14 +20,9 @@
 #include <stdlib.h>
 
 #include "glue.h"
+#include "packet.h"
 #include "session.h"
 
-#define RTP_HEADER_LEN 12
-#define RTCP_HEADER_LEN 8
-#define RTCP_TRAILER_LEN 4 /* E bit and index */
-#define CM_RTCP_TAG_LEN 10
-#define E_BIT 0x80
-#define PACKET_MAX 65535
 #define RETRY_MAX 2048 /* longer packets get one try; media does not come in such sizes */
 
 int leat_srtp_start(void)
@@ -64,12 +59,9 @@ int leat_srtp_new(struct leat_srtp **out, const struct leat_srtp_keys *keys, siz
         return LEAT_E_NOMEM;
     }
     memset(s, 0, size);
-    s->keys = *keys;
+    s->profile = keys->profile;
+    s->receive_master = keys->receive;
     s->ssrc_limit = ssrc_limit;
-    s->is_aead =
-        keys->profile == LEAT_SRTP_AEAD_AES_128_GCM || keys->profile == LEAT_SRTP_AEAD_AES_256_GCM;
-    s->rtcp_tag_len = s->is_aead ? LEAT__SRTP_GCM_TAG_LEN : CM_RTCP_TAG_LEN;
-    s->rtp_tag_len = keys->profile == LEAT_SRTP_AES128_CM_SHA1_32 ? 4 : s->rtcp_tag_len;
     int error = leat__srtp_fanout_init(&s->send, keys->profile, &keys->send, s->memory);
     if (error != 0) {
         leat_srtp_free(s);
@@ -92,28 +84,7 @@ void leat_srtp_free(struct leat_srtp *s)
 
 enum leat_srtp_profile leat_srtp_profile_of(const struct leat_srtp *s)
 {
-    return s->keys.profile;
-}
-
-/* Version 2, and header, CSRCs and extension block inside the packet (RFC 3550 5.1, 5.3.1). */
-static bool is_rtp(const uint8_t *p, size_t len)
-{
-    if (len < RTP_HEADER_LEN || len > PACKET_MAX || p[0] >> 6 != 2) {
-        return false;
-    }
-    size_t header_len = RTP_HEADER_LEN + 4 * (size_t)(p[0] & 0x0f);
-    if ((p[0] & 0x10) != 0) {
-        if (len < header_len + 4) {
-            return false;
-        }
-        header_len += 4 + 4 * (size_t)leat_get_u16(p + header_len + 2);
-    }
-    return header_len <= len;
-}
-
-static bool is_rtcp(const uint8_t *p, size_t len)
-{
-    return len >= RTCP_HEADER_LEN && len <= PACKET_MAX && p[0] >> 6 == 2;
+    return s->profile;
 }
 
 static enum leat_srtp_verdict verdict_of(srtp_err_status_t status)
@@ -182,7 +153,7 @@ static enum leat_srtp_verdict unprotect_unknown(struct leat_srtp *s, uint32_t ss
     }
     struct leat__srtp_stream stream;
     if (leat__srtp_table_reserve(&s->receive) != 0 ||
-        leat__srtp_stream_open(&stream, s->keys.profile, &s->keys.receive, ssrc,
+        leat__srtp_stream_open(&stream, s->profile, &s->receive_master, ssrc,
                                LEAT_SRTP_REPLAY_WINDOW) != 0) {
         return LEAT_SRTP_FAILED;
     }
@@ -204,7 +175,9 @@ enum leat_srtp_verdict leat_srtp_unprotect(struct leat_srtp *s, uint8_t *pkt, si
     if (is_new_ssrc != NULL) {
         *is_new_ssrc = false;
     }
-    if (*len < s->rtp_tag_len || *len > PACKET_MAX || !is_rtp(pkt, *len - s->rtp_tag_len)) {
+    size_t tag_len = s->send.rtp_tag_len;
+    if (*len < tag_len || *len > LEAT__SRTP_PACKET_MAX ||
+        leat__srtp_rtp_header_len(leat_span(pkt, *len - tag_len)) == 0) {
         return LEAT_SRTP_MALFORMED;
     }
     uint32_t ssrc = leat_get_u32(pkt + 8);
@@ -227,14 +200,15 @@ enum leat_srtp_verdict leat_srtp_unprotect(struct leat_srtp *s, uint8_t *pkt, si
 
 enum leat_srtp_verdict leat_srtp_unprotect_rtcp(struct leat_srtp *s, uint8_t *pkt, size_t *len)
 {
-    size_t added = RTCP_TRAILER_LEN + s->rtcp_tag_len;
-    if (*len < added || *len > PACKET_MAX || !is_rtcp(pkt, *len - added)) {
+    size_t added = LEAT__SRTP_RTCP_TRAILER_LEN + s->send.rtcp_tag_len;
+    if (*len < added || *len > LEAT__SRTP_PACKET_MAX ||
+        !leat__srtp_is_rtcp(leat_span(pkt, *len - added))) {
         return LEAT_SRTP_MALFORMED;
     }
     /* The trailer word stands before the tag (RFC 3711 3.4), in AEAD profiles behind it (RFC
      * 7714 9.3). */
-    size_t trailer_at = s->is_aead ? *len - RTCP_TRAILER_LEN : *len - added;
-    if ((pkt[trailer_at] & E_BIT) == 0) {
+    size_t trailer_at = s->send.is_aead ? *len - LEAT__SRTP_RTCP_TRAILER_LEN : *len - added;
+    if ((leat_get_u32(pkt + trailer_at) & LEAT__SRTP_E_BIT) == 0) {
         return LEAT_SRTP_AUTH_FAIL;
     }
     uint32_t ssrc = leat_get_u32(pkt + 4);

@@ -7,10 +7,9 @@
 
 struct leat_srtp {
     struct leat__srtp_fanout send; /* begins a cache line */
-    struct leat_srtp_keys keys;
+    enum leat_srtp_profile profile;
+    struct leat_srtp_master receive_master; /**< libsrtp2 derives from it for each new SSRC */
     size_t ssrc_limit;
-    size_t rtp_tag_len, rtcp_tag_len;
-    bool is_aead;
     struct leat__srtp_table receive;
     _Alignas(64) uint8_t memory[]; /* of `send` */
 };
